@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/jobs/retention"
 	"boon.example/internal/post/delivery"
+	"boon.example/internal/post/notice"
 )
 
 // FilesEvery is how often the files of the embedded store are looked at: what is wrong with them is noticed within a
@@ -60,6 +61,8 @@ func (a *app) list() []jobs.Job {
 		{Name: "verify-restored", Every: failedTold, Batch: jobs.Whole(a.verifyRestored),
 			Failed: "the restored database could not be verified"},
 		a.webhooks(),
+		{Name: "tell-staff", Every: notice.Every, Batch: a.notices().Batch,
+			Failed: "mails to the staff could not be sent"},
 	}
 	if a.Certificate != nil && a.Certificate.Check != nil {
 		all = append(all, jobs.Job{Name: "check-certificate", Every: certificate.Every,
@@ -69,6 +72,12 @@ func (a *app) list() []jobs.Job {
 		all = append(all, a.watchValues())
 	}
 	return append(all, a.forget()...)
+}
+
+// notices tells members of the staff of sign-ins on new devices.
+func (a *app) notices() *notice.Sender {
+	return &notice.Sender{Store: a.store, Email: a.carriers.email, Test: delivery.OutboxCarrier{Outbox: a.store},
+		Directory: a.directory.Load, PublicURL: a.PublicURL, RetryFor: cmp.Or(a.RetryFor, 24*time.Hour), Log: a.Logger}
 }
 
 // closer closes days in the books.

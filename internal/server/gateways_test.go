@@ -42,8 +42,13 @@ func (m *mailbox) Data(r io.Reader) error {
 // openMailbox runs a mail server until the test ends.
 func openMailbox(t *testing.T) (*mailbox, *mail.Server) {
 	t.Helper()
-	m := &mailbox{make(chan string, 100)}
-	s := smtp.NewServer(m)
+	return openServer(t, &mailbox{make(chan string, 100)})
+}
+
+// openServer runs a mail server that does as a backend says.
+func openServer[B smtp.Backend](t *testing.T, backend B) (B, *mail.Server) {
+	t.Helper()
+	s := smtp.NewServer(backend)
 	s.Domain, s.ErrorLog = "localhost", slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +61,7 @@ func openMailbox(t *testing.T) (*mailbox, *mail.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, address
+	return backend, address
 }
 
 const smsToken = "auth-token-of-the-tests"

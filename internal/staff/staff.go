@@ -39,6 +39,9 @@ type Member struct {
 	TOTP     *TOTP     `json:"totp,omitempty"`
 	Passkeys []Passkey `json:"passkeys,omitempty"`
 	Devices  []Device  `json:"devices,omitempty"` // from which they signed in, the last one first
+
+	// Language is that of the console when the member signed in last on a device that they had used before; "": never.
+	Language merchant.Language `json:"language,omitempty"`
 }
 
 // The lengths of what people type.
@@ -227,6 +230,7 @@ type Changes struct {
 	End         [][]byte   // sessions, by their keys
 	Begin       []Begun    // sessions
 	Invite      *Invited   // ends earlier invitations of the member
+	Notices     []Notice   // mails to members
 	Use         string     // the token of an invitation that is used up; it must still be good
 	Trail       TrailEntry // What "": nothing is said
 }

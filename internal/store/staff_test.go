@@ -29,9 +29,10 @@ func changeStaff(t *testing.T, s *Store, account guid.ID, c staff.Changes) {
 func fillStaff(t *testing.T, s *Store, account guid.ID) {
 	t.Helper()
 	m := ann(account)
+	begun := m.Begin("Firefox", "192.0.2.1", noon)
 	changeStaff(t, s, account, staff.Changes{Save: []staff.Member{m},
-		Invite: &staff.Invited{Invitation: m.Invite(noon), Token: "invitation"},
-		Begin:  []staff.Begun{m.Begin("Firefox", "192.0.2.1", noon)}, Trail: staff.TrailEntry{What: "invited Ann"}})
+		Invite: &staff.Invited{Invitation: m.Invite(noon), Token: "invitation"}, Begin: []staff.Begun{begun},
+		Notices: []staff.Notice{m.Notice(&begun.Session)}, Trail: staff.TrailEntry{What: "invited Ann"}})
 }
 
 // testStaffIsKept: what is saved is read again, and each token opens what it was made for.
@@ -59,6 +60,53 @@ func testStaffIsKept(t *testing.T, open opener) {
 		if _, err := s.Invitation(t.Context(), wrong, noon); !errors.Is(err, refusal.NotFound) {
 			t.Errorf("token %q opens an invitation: %v", wrong, err)
 		}
+	}
+}
+
+// testNotices: a mail is due at once, for one at a time, and stands sealed until it is deleted.
+func testNotices(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	m := ann(account)
+	begun := m.Begin("Firefox", "192.0.2.1", noon)
+	n := m.Notice(&begun.Session)
+	failed := errors.New("no change")
+	for _, err := range []error{failed, nil} { // without its session there is no mail
+		got := s.ChangeStaff(t.Context(), account, func([]staff.Member) (staff.Changes, error) {
+			return staff.Changes{Save: []staff.Member{m}, Begin: []staff.Begun{begun}, Notices: []staff.Notice{n}}, err
+		})
+		if !errors.Is(got, err) {
+			t.Fatal(got)
+		}
+		if left, err := s.CountNotices(t.Context()); err != nil || (left == 1) == errors.Is(got, failed) {
+			t.Errorf("after %v %d mails wait, %v", got, left, err)
+		}
+	}
+	claim := func(now time.Time) (staff.Notice, bool) {
+		t.Helper()
+		got, is, err := s.ClaimNotice(t.Context(), now, now.Add(time.Minute))
+		must(t, err)
+		return got, is
+	}
+	if _, is := claim(noon.Add(-1)); is {
+		t.Error("a mail is sent before there is a session")
+	}
+	got, is := claim(noon)
+	diff(t, got, n)
+	if _, twice := claim(noon.Add(time.Minute - 1)); !is || twice {
+		t.Errorf("a mail that is due is leased: %t, and leased again: %t", is, twice)
+	}
+	got.Attempts = 3
+	must(t, s.PostponeNotice(t.Context(), got, noon.Add(time.Hour)))
+	if _, early := claim(noon.Add(time.Hour - 1)); early {
+		t.Error("a mail that was put off is due")
+	}
+	if again, is := claim(noon.Add(time.Hour)); !is || again.Attempts != 3 {
+		t.Errorf("a mail that was put off is %+v, %t", again, is)
+	}
+	must(t, s.ForgetNotice(t.Context(), n.ID))
+	if _, is := claim(noon.Add(24 * time.Hour)); is {
+		t.Error("a mail that was sent is due")
 	}
 }
 

@@ -123,6 +123,11 @@ var withoutAccount = map[string]string{
 	`SELECT document, seen_at FROM staff_session WHERE hash`: "as above",
 	`DELETE FROM staff_session WHERE`:                        "as above",
 	`UPDATE staff_session SET seen_at`:                       "as above",
+	`SELECT n.id, n.due, n.document FROM staff_notice`:       "mails to the staff of all accounts are sent together",
+	`SELECT count(*) FROM staff_notice`:                      "as above",
+	`INSERT INTO staff_notice`:                               "as above",
+	`UPDATE staff_notice SET`:                                "as above",
+	`DELETE FROM staff_notice WHERE`:                         "as above",
 	`SELECT found.* FROM unnest($1::BYTEA[]) AS w (key) CROSS JOIN LATERAL ( SELECT a.version FROM account`: "as above",
 }
 

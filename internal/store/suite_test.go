@@ -103,6 +103,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"wrong codes are counted":                   testGuesses,
 		"shifts end":                                testShifts,
 		"staff is kept":                             testStaffIsKept,
+		"mails to the staff":                        testNotices,
 		"sessions of staff end":                     testSessionsEnd,
 		"invitations are good once":                 testInvitations,
 		"planted staff lets nobody in":              testPlantedStaff,

@@ -41,6 +41,7 @@ type Config struct {
 	Keys       signin.Keys
 	Reading    *fair.Places // in which the books are read, here and for reports
 	Beginner   signin.Beginner
+	Email      bool // the service sends e-mail
 	Setup      setup.Config
 }
 
@@ -69,7 +70,7 @@ func parts(c *Config) []desk.Part {
 		reports.Part(),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
-			Beginner: c.Beginner}),
+			Beginner: c.Beginner, Email: c.Email}),
 	}
 }
 

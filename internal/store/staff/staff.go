@@ -33,6 +33,7 @@ const (
 	memberDomain     = "staff member"
 	invitationDomain = "staff invitation"
 	sessionDomain    = "staff session"
+	noticeDomain     = "staff notice"
 )
 
 // seal makes the document of a row.
@@ -241,10 +242,15 @@ func (s *Staff) save(ctx context.Context, tx *sql.Tx, account guid.ID, c *staff.
 	return s.begin(ctx, tx, c)
 }
 
-// begin writes what a change begins: sessions and an invitation.
+// begin writes what a change begins: sessions, mails about them, and an invitation.
 func (s *Staff) begin(ctx context.Context, tx *sql.Tx, c *staff.Changes) error {
 	for _, b := range c.Begin {
 		if err := s.saveSession(ctx, tx, &b); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.Notices {
+		if err := s.saveNotice(ctx, tx, &n); err != nil {
 			return err
 		}
 	}

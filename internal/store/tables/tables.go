@@ -69,6 +69,9 @@ var All = []Table{
 		Unverified: "a row that was changed does not open"},
 	{Name: "staff_session", Key: key("hash"), Owner: "store/staff", Place: coordinator,
 		Unverified: "a row that was changed does not open"},
+	// A row is there until its mail is sent, at most for as long as mails are tried.
+	{Name: "staff_notice", Key: key("id"), Owner: "store/staff", Place: coordinator,
+		Unverified: "a row that was changed does not open"},
 	{Name: "trail", Key: key("account_id", "id"), Owner: "store/setup", Place: byAccount,
 		Unverified: "nothing is worked out from it"},
 	{Name: "used_record", Key: key("account_id", "record_id"), Owner: "store", Place: byAccount,

@@ -123,6 +123,8 @@ func (f *pages) firstOwner(r *desk.Request, asked *firstForm, id guid.ID, pair s
 		return desk.View{}, err
 	}
 	m.JoinedAt = m.InvitedAt
+	m.Language = r.Locale.Language()
+	m.Remember(known(r), r.Real)
 	session := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
 	r.Member = m
 	err = f.Store.ChangeStaff(r.Context(), id, func(members []staff.Member) (staff.Changes, error) {

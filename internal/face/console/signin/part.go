@@ -25,6 +25,7 @@ type Config struct {
 	Directory func() *merchant.Directory // the newest set-up
 	Keys      Keys
 	Beginner  Beginner
+	Email     bool // the service sends e-mail
 }
 
 // Store is what signing in needs of a database.

@@ -152,6 +152,8 @@ func (f *pages) join(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	r.Member = *m
+	shown := known(r)
+	r.ChooseLanguage()
 	err = f.Store.ChangeStaff(r.Context(), i.AccountID, func(members []staff.Member) (staff.Changes, error) {
 		at := slices.IndexFunc(members, func(is staff.Member) bool { return is.ID == m.ID })
 		if at < 0 {
@@ -161,8 +163,9 @@ func (f *pages) join(r *desk.Request) (desk.View, error) {
 		if joined.JoinedAt.IsZero() {
 			joined.JoinedAt = begun.Session.BegunAt
 		}
+		notices := f.comesFrom(r, &joined, &begun, shown)
 		return staff.Changes{Save: []staff.Member{joined}, EndSessions: []guid.ID{m.ID}, End: had,
-			Begin: []staff.Begun{begun}, Use: r.HTTP.PathValue("token"),
+			Begin: []staff.Begun{begun}, Notices: notices, Use: r.HTTP.PathValue("token"),
 			Trail: staff.TrailEntry{What: m.Name + " used an invitation to the console", SignIn: true, By: r.By(),
 				RequestID: r.RequestID}}, nil
 	})

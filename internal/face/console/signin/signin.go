@@ -220,14 +220,29 @@ func (f *pages) enterAs(r *desk.Request, m *staff.Member, begun *staff.Begun, wh
 		if err := how(&is); err != nil {
 			return staff.Changes{}, err
 		}
-		is.Remember(shown, r.Real)
-		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun},
+		notices := f.comesFrom(r, &is, begun, shown)
+		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun}, Notices: notices,
 			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.By(), RequestID: r.RequestID}}, nil
 	})
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
 	return enter(r, begun), nil
+}
+
+// comesFrom remembers the device on which a member signs in. Where it is a new one, it gives the mail that tells the
+// member: in the language of a device that they know, as somebody else may have chosen that of this one.
+func (f *pages) comesFrom(r *desk.Request, m *staff.Member, begun *staff.Begun, shown []byte) (mails []staff.Notice) {
+	known := m.Knows(shown)
+	if known || m.Language == "" {
+		m.Language = r.Locale.Language()
+	}
+	a := f.Directory().Accounts[m.AccountID]
+	if !known && a != nil && (f.Email || a.Test) {
+		mails = []staff.Notice{m.Notice(&begun.Session)}
+	}
+	m.Remember(shown, r.Real)
+	return mails
 }
 
 // deviceName is what the cookie of a device is called. It opens nothing.
