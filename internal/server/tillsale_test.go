@@ -14,12 +14,13 @@ import (
 )
 
 const (
-	tillActivate   = "/till/api/redemption/activate-gift"
-	tillUnactivate = "/till/api/redemption/reverse-activation"
-	tillReload     = "/till/api/redemption/reload-gift"
-	tillCashOut    = "/till/api/redemption/cash-out-gift"
-	tillUnload     = "/till/api/redemption/reverse-reload"
-	sale           = `"storefronts":[{"externalStorefrontID":"` + examples.HarborStorefront + `","name":"Web shop"}]`
+	tillActivate    = "/till/api/redemption/activate-gift"
+	tillUnactivate  = "/till/api/redemption/reverse-activation"
+	tillReload      = "/till/api/redemption/reload-gift"
+	tillCashOut     = "/till/api/redemption/cash-out-gift"
+	tillRedeemGifts = "/till/api/redemption/redeem-gifts"
+	tillUnload      = "/till/api/redemption/reverse-reload"
+	sale            = `"storefronts":[{"externalStorefrontID":"` + examples.HarborStorefront + `","name":"Web shop"}]`
 )
 
 // stock makes cards of no fixed worth, and gives their ids.
@@ -98,6 +99,24 @@ func TestATillSells(t *testing.T) {
 	kiosk := s.stock("1")[0]
 	d.want(http.StatusOK, `"currentBalance":3.00`, "POST", tillActivate,
 		soldAtTill(kiosk, "3", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c99"), "Idempotency-Key", "sale-3")
+}
+
+// TestATillTakesSeveralGifts: a till has several gifts pay for one sale, once, and undoes it as a whole by its key.
+func TestATillTakesSeveralGifts(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	d, _ := s.paired("Counter 1", 0)
+	first, second := s.sell(`{"value":12,"deliveryMethodID":3}`), s.sell(`{"value":8.5,"deliveryMethodID":3}`)
+	sale := `{"gifts":[{"voucherID":"` + first.VoucherID + `"},{"voucherID":"` + second.VoucherID + `"}],"upTo":15}`
+	taken := d.want(http.StatusOK, `"amount":15.00`, "POST", tillRedeemGifts, sale, "Idempotency-Key", "sale-1")
+	if again := d.want(http.StatusOK, "", "POST", tillRedeemGifts, sale, "Idempotency-Key", "sale-1"); again != taken {
+		t.Errorf("a repeat was answered\n%s\nafter\n%s", again, taken)
+	}
+	d.want(http.StatusOK, `"operation":"redeem-gifts"`, "GET", "/till/api/requests/sale-1?operation=redeem-gifts", "")
+	d.want(http.StatusOK, `"count":2,"amount":15.00`, "GET", "/till/today", "")
+	undo := `{"idempotencyKey":"sale-1","operation":"redeem-gifts"}`
+	d.want(http.StatusOK, `"currentBalance":12.00`, "POST", tillReverse, undo, "Idempotency-Key", "undo-1")
+	d.want(http.StatusConflict, "ALREADY_REVERSED", "POST", tillReverse, undo, "Idempotency-Key", "undo-2")
 }
 
 // TestWhoMaySellAtATill: a till without the permission sells nothing and is not told how; nor does one name another

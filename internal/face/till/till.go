@@ -121,8 +121,9 @@ func (t *tills) guard(next http.Handler) http.Handler {
 
 // reachable are the calls of the interface that a till may make.
 var reachable = map[string]bool{
-	"redemption/validate-gift": true, "redemption/redeem-gift": true, "redemption/reverse-redemption": true,
-	"redemption/activate-gift": true, "redemption/reverse-activation": true,
+	"redemption/validate-gift": true, "redemption/redeem-gift": true, "redemption/redeem-gifts": true,
+	"redemption/reverse-redemption": true,
+	"redemption/activate-gift":      true, "redemption/reverse-activation": true,
 	"redemption/reload-gift": true, "redemption/reverse-reload": true, "redemption/cash-out-gift": true,
 }
 

@@ -40,6 +40,15 @@ export function value({ digits, point }, decimals) {
   return Number((digits.slice(0, point) || "0") + fraction);
 }
 
+/** shares says what each of several gifts pays of a bill, by what they are worth: each what is there, in their order. */
+export function shares(bill, worths) {
+  return worths.map((worth) => {
+    const share = Math.min(bill, worth);
+    bill -= share;
+    return share;
+  });
+}
+
 /** split says what a gift pays of a bill, and what is left to pay. */
 export function split(bill, worth) {
   const take = Math.min(bill, worth);

@@ -27,25 +27,29 @@ const waits = [300, 700, 1500, 3000, 5000];
 export const pause = (n) => waits[Math.min(n, waits.length) - 1] ?? waits[0];
 
 /** What undoes an operation by its key; nothing undoes an undoing. */
-export const undoing = { "redeem-gift": "reverse-redemption", "activate-gift": "reverse-activation", "reload-gift": "reverse-reload",
-  "cash-out-gift": "reverse-redemption" };
+export const undoing = { "redeem-gift": "reverse-redemption", "redeem-gifts": "reverse-redemption",
+  "activate-gift": "reverse-activation", "reload-gift": "reverse-reload", "cash-out-gift": "reverse-redemption" };
 
 /** rightsToUndo are the permissions that each undoing needs. */
-export const rightsToUndo = { "redeem-gift": ["reverse"], "activate-gift": ["activate"], "reload-gift": ["reload"],
-  "cash-out-gift": ["reverse", "cash-out"] };
+export const rightsToUndo = { "redeem-gift": ["reverse"], "redeem-gifts": ["reverse"], "activate-gift": ["activate"],
+  "reload-gift": ["reload"], "cash-out-gift": ["reverse", "cash-out"] };
 
 /** unstaffed tells of what /till/state says that somebody must sign in, and nobody may. */
 export const unstaffed = ({ people, may, deviceMay }) => people.length === 0 && may.length < deviceMay.length;
 
-/** byKey is what the undoing of an intent by its key is asked with: one of a cash-out must say so. */
-export const byKey = ({ key, operation }) => ({ idempotencyKey: key, ...(operation === "cash-out-gift" && { operation }) });
+/** byKey is what the undoing of an intent by its key is asked with: one that is not of a redemption of one gift must say so. */
+export const byKey = ({ key, operation }) =>
+  ({ idempotencyKey: key, ...(["cash-out-gift", "redeem-gifts"].includes(operation) && { operation }) });
 
 /** begin makes an intent of the till with a key; shown is what the page says of it. */
 export const begin = (key, operation, body, shown, now, keyID) =>
   ({ key, operation, body, shown, keyID, began: now, state: "sending", tries: 0, failures: 0 });
 
 /** booked is how much an intent moved, as the server has it: not what the page expected. undefined: nothing, or it is not known. */
-export const booked = (intent) => (intent.state === "yes" ? intent.answer?.amount : undefined);
+export function booked({ state, answer }) {
+  if (state !== "yes") return undefined;
+  return answer?.reversals ? answer.reversals.reduce((sum, r) => sum + r.amount, 0) : answer?.amount;
+}
 
 export const ended = (intent) => ["yes", "no", "elsewhere"].includes(intent.state);
 

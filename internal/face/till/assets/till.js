@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
-import { card, decimal, empty, grouped, minor, press, product, split, value } from "./amount.js";
-import { booked, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
+import { card, decimal, empty, grouped, minor, press, product, shares, split, value } from "./amount.js";
+import { booked, byKey, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { scanned as giftIn, foreign, Wedge } from "./scanner.js";
@@ -17,6 +17,8 @@ let view = "wait";
 let device = null; // what /till/state said
 let current = null; // the gift that is shown, with what is typed: {gift, asked, mode, entry, item, fresh}
 let result = null; // the intent that is shown
+let sale = []; // where several cards pay one bill, those before the one that is shown: each as current
+let bill = empty; // what was typed of that bill
 let stopCamera = null;
 let lastScan = { text: "", at: -Infinity };
 let busy = false;
@@ -63,7 +65,7 @@ function problemText(answer, gift) {
   const first = problem.messages?.[0];
   if (problem.code === "UNAUTHENTICATED") return t("till.unpaired.title");
   if (first?.path === "person") return t("till.code.person");
-  if (first?.path === "verificationCode") return t("till.code.verification");
+  if (codeOf.test(first?.path)) return t("till.code.verification");
   if (problem.code === "REDEMPTION_NOT_ALLOWED" && gift && !gift.isRedeemable) return reasons(gift)[0] ?? first.text;
   if (language === "en" && first?.text && ["VALIDATION_FAILURE", "NOT_SUPPORTED"].includes(problem.code)) return first.text;
   const name = "till.code." + String(problem.code).toLowerCase();
@@ -275,13 +277,16 @@ async function signIn() {
 
 // ---- a gift is found
 
-function home() {
+/** home asks for the next gift. So that another card pays too, the sale goes on. */
+function home(goesOn = false) {
   current = null;
   result = null;
+  if (!goesOn) sale = [];
   if (device.people.length > 0 && device.person === null) return people();
   $("#digits").value = "";
   $(".error", views.home).textContent = "";
   show("home");
+  drawSale();
   if (localStorage.getItem("boon.camera") === "open") openCamera();
   else if (localStorage.getItem("boon.camera") === null) allowed().then((may) => may && view === "home" && openCamera());
 }
@@ -342,9 +347,11 @@ function scanned(text) {
   find(gift);
 }
 
-async function find(gift) {
+/** find looks a gift up, and shows it; again says that it was shown before. */
+async function find(gift, again = false) {
   if (busy || device === null || !["home", "gift", "result", "today"].includes(view)) return;
   if (result && (!ended(result) || result.earlier)) return;
+  if (result && !again) sale = []; // of another guest
   if (result) seen(result);
   busy = true;
   document.body.classList.add("looking");
@@ -355,8 +362,13 @@ async function find(gift) {
   if (lost(answer)) return;
   if (answer?.status !== 200) {
     play("no");
-    if (view !== "home") home();
+    if (view !== "home") leave();
     return complain(problemText(answer));
+  }
+  const why = sale.length > 0 && !again ? joins(answer.body) : null;
+  if (why !== null) {
+    play("no");
+    return complain(why);
   }
   play("found");
   showGift(answer.body, gift);
@@ -377,9 +389,9 @@ function typed() {
 
 // ---- a gift is shown
 
-function showGift(gift, asked) {
-  const mode = gift.status === "NOT_ACTIVATED" && maySell("activate") ? "sell" : "take";
-  current = { gift, asked, mode, entry: empty, item: null, all: false };
+function showGift(gift, asked, entry = sale.length > 0 ? bill : empty) {
+  const mode = sale.length === 0 && gift.status === "NOT_ACTIVATED" && maySell("activate") ? "sell" : "take";
+  current = { gift, asked, mode, entry, item: null, all: false };
   const decimals = decimalsOf(gift);
   const left = minor(gift.availableBalance, decimals);
   if (gift.unit === "items" && left > 0) current.entry = { digits: "1", point: -1 };
@@ -398,7 +410,7 @@ function showGift(gift, asked) {
   $(".reasons").replaceChildren(...(bad ? reasons(gift) : []).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   views.gift.classList.toggle("no", bad);
   showTerms(gift);
-  $(".do-cash").hidden = !gift.cashOutAllowed || !may("cash-out");
+  $(".do-cash").hidden = sale.length > 0 || !gift.cashOutAllowed || !may("cash-out");
   $(".error", views.gift).textContent = "";
   show("gift");
   drawEntry();
@@ -455,15 +467,18 @@ function typedAmount() {
   const decimals = decimalsOf(gift);
   const amount = value(entry, decimals);
   if (mode !== "take") return { amount, take: amount, rest: 0 };
-  return { amount, ...split(amount, minor(gift.availableBalance, decimals)) };
+  return { amount, ...split(amount, available()) };
 }
+
+/** available is what can be taken: of the gift that is shown, and of those that pay before it. */
+const available = () => [...sale, current].reduce((sum, { gift }) => sum + minor(gift.availableBalance, decimalsOf(gift)), 0);
 
 function drawEntry() {
   const { gift, mode } = current;
   $(".storefront").hidden = mode === "take" || device.storefronts.length < 2;
   const takes = gift.isRedeemable && may("redeem");
   $(".take-side").hidden = mode === "take" && !takes;
-  $(".do-load").hidden = mode === "sell" || !maySell("reload") || !reloadable(gift) || (mode === "load" && !takes);
+  $(".do-load").hidden = sale.length > 0 || mode === "sell" || !maySell("reload") || !reloadable(gift) || (mode === "load" && !takes);
   $(".do-load").textContent = t(mode === "load" ? "till.gift.take-instead" : "till.gift.reload-none");
   const { amount, take, rest } = typedAmount();
   const left = minor(gift.availableBalance, decimalsOf(gift));
@@ -477,7 +492,7 @@ function drawEntry() {
   const restLine = $(".take-side .rest");
   restLine.className = "rest" + (rest > 0 ? " due" : "");
   restLine.textContent = rest > 0 ? t("till.gift.rest", worth(rest, gift)) :
-    mode === "take" && amount > 0 && take < left ? t("till.gift.stays", worth(left - take, gift)) :
+    mode === "take" && sale.length === 0 && amount > 0 && take < left ? t("till.gift.stays", worth(left - take, gift)) :
     mode === "load" && amount > 0 ? t("till.gift.becomes", worth(minor(gift.currentBalance, decimalsOf(gift)) + amount, gift)) : "";
   const names = { take: ["till.gift.take", "till.gift.take-none"], sell: ["till.gift.sell", "till.gift.sell-none"],
     load: ["till.gift.reload", "till.gift.reload-none"] }[mode];
@@ -487,6 +502,8 @@ function drawEntry() {
   button.disabled = why !== null;
   $(".why", views.gift).textContent = why ?? "";
   restLine.hidden = why !== null; // one line for either
+  $(".do-add").hidden = !takes || !canAdd();
+  drawSale();
 }
 
 /** grey says why the button does nothing yet; null: it does. */
@@ -511,10 +528,70 @@ function typeKey(key) {
 }
 
 function takeAll() {
-  const left = minor(current.gift.availableBalance, decimalsOf(current.gift));
-  current = { ...current, entry: { digits: String(left), point: -1 }, all: true, touched: true };
+  current = { ...current, entry: { digits: String(available()), point: -1 }, all: true, touched: true };
   drawEntry();
   $(".take").focus();
+}
+
+// ---- several cards pay one bill
+
+const mostCards = 10; // that one call takes
+
+/** alone tells of a gift that pays by itself only: it gives pieces, or asks what it is spent on. */
+const alone = (gift) => gift.unit === "items" || gift.requiresEligibleItems;
+
+/** canAdd tells whether another card may pay beside the gift that is shown. */
+const canAdd = () => current.mode === "take" && current.gift.isRedeemable && !alone(current.gift) &&
+  sale.length + 1 < mostCards && typedAmount().rest > 0;
+
+/** add keeps the gift that is shown as one that pays, for another to follow. */
+function add() {
+  bill = current.entry;
+  sale = [...sale, current];
+}
+
+/** joins has a gift be the next that pays in a sale of several; else it says why it is not. */
+function joins(gift) {
+  if (alone(gift)) return t("till.sale.alone");
+  if (sale.some((card) => card.gift.voucherID === gift.voucherID)) return t("till.sale.twice");
+  if (view !== "gift" || current.gift.voucherID === gift.voucherID) return null;
+  if (canAdd()) add();
+  else bill = current.entry;
+  return null;
+}
+
+/** leave leaves the gift that is shown; the cards that pay before it still do. */
+const leave = () => {
+  if (sale.length > 0) bill = current.entry;
+  home(sale.length > 0);
+};
+
+/** drawSale lists the cards that pay before the one that is shown, or is to come. */
+function drawSale() {
+  const list = $(".cards", views[view]);
+  list.closest(".sale").hidden = sale.length === 0;
+  if (sale.length === 0) return;
+  const amount = value(view === "gift" ? current.entry : bill, device.decimals);
+  const pays = shares(amount, sale.map(({ gift }) => minor(gift.availableBalance, device.decimals)));
+  list.replaceChildren(...sale.map(({ gift }, n) => cardRow(gift.lastFour, worth(pays[n], gift))));
+  $(".due", views.home).textContent = t("till.gift.rest", worth(amount - pays.reduce((sum, pay) => sum + pay, 0), sale[0].gift));
+}
+
+/** cardRow is a line about one of several cards: what it pays, and what is left on it. */
+function cardRow(lastFour, amount, left = "") {
+  const row = document.createElement("li");
+  const part = (name, className, textContent) => row.append(Object.assign(document.createElement(name), { className, textContent }));
+  part("span", "last-four", "···· " + lastFour);
+  part("strong", "amount", amount);
+  if (left) part("span", "by", left);
+  return row;
+}
+
+/** resultCards are the lines about the cards of a sale: what each paid, or got back. */
+function resultCards({ state, answer, shown: about }) {
+  const moved = state === "yes" && about.cards ? answer?.redemptions ?? answer?.reversals ?? [] : [];
+  return moved.map((m) => cardRow(about.cards[m.voucherID] ?? "····", worth(minor(m.amount, device.decimals), about),
+    t("till.result.left", worth(minor(m.currentBalance, device.decimals), about))));
 }
 
 // ---- value is moved
@@ -523,6 +600,7 @@ const operations = { take: "redeem-gift", sell: "activate-gift", load: "reload-g
 
 function go(verificationCode) {
   if (busy || view !== "gift" || $(".take-side").hidden || $(".take").disabled) return;
+  if (sale.length > 0) return takeTogether();
   const { gift, mode, item } = current;
   const decimals = decimalsOf(gift);
   const { amount, take, rest } = typedAmount();
@@ -535,6 +613,21 @@ function go(verificationCode) {
   if (verificationCode) body.verificationCode = verificationCode;
   if (mode === "take" && item) body.ticketData = ticket(item, take, amount, gift);
   move(operations[mode], body, gift, take, { rest: rest > 0 ? worth(rest, gift) : "" });
+}
+
+/** takeTogether has all cards of the sale pay, in one call: all, or none. */
+function takeTogether() {
+  const { amount, take, rest } = typedAmount();
+  const paying = [...sale, current].map(({ gift, code }) => ({ gift, code }));
+  const body = {
+    gifts: paying.map(({ gift, code }) => ({ voucherID: gift.voucherID, ...(code && { verificationCode: code }) })),
+    upTo: decimal(amount, device.decimals),
+  };
+  move("redeem-gifts", body, current.gift, take, {
+    lastFour: paying.map(({ gift }) => gift.lastFour).join(" + ···· "),
+    cards: Object.fromEntries(paying.map(({ gift }) => [gift.voucherID, gift.lastFour])),
+    rest: rest > 0 ? worth(rest, current.gift) : "",
+  });
 }
 
 /** ticket says on what the gift is spent, for one that is good for certain items only. */
@@ -599,11 +692,13 @@ function drawResult(intent, look) {
   $(".disc", section).className = "disc " + look;
   $(".earlier", section).hidden = !intent.earlier;
   $(".earlier", section).textContent = t("till.result.earlier", clock(intent.began, device.timeZone));
-  const what = about.cash ? "take-cash-back" : intent.operation;
+  const what = about.cash ? "take-cash-back" : redeems(intent) ? "redeem-gift" : intent.operation;
   const title = { yes: "till.done." + what, no: "till.not-done." + what, busy: "till.doing." + what }[look] ?? "till.unknown.title";
   $("h1", section).textContent = t(title, amount);
   fit($(".figure", section), look === "busy" ? "" : amount);
-  $(".rest", section).textContent = look === "yes" && about.rest ? t("till.gift.rest", about.rest) : "";
+  const rest = restOf(intent);
+  $(".rest", section).textContent = look === "yes" && rest ? t("till.gift.rest", rest) : "";
+  $(".cards", section).replaceChildren(...resultCards(intent));
   $(".words", section).textContent = resultWords(intent, look);
   $(".next", section).hidden = !ended(intent);
   $(".next", section).textContent = t(intent.earlier || about.from === "today" ? "till.go-on" : "till.result.next");
@@ -611,10 +706,18 @@ function drawResult(intent, look) {
   $(".undo", section).hidden = look !== "yes" || !mayUndo(intent.operation);
   $(".who", section).textContent = look === "yes" && intent.operation in undoing ? whoUndoes(intent.operation) : "";
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
-  $(".stop", section).textContent = t(intent.operation === "redeem-gift" ? "till.unknown.stop" : "till.unknown.stop-sold");
+  $(".stop", section).textContent = t(redeems(intent) ? "till.unknown.stop" : "till.unknown.stop-sold");
   drawnAt = performance.now();
   say($("h1", section).textContent + " " + [amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
+}
+
+const redeems = (intent) => ["redeem-gift", "redeem-gifts"].includes(intent.operation);
+
+/** restOf is what is left to pay, in words: what the server says of several cards, as one may have held less than was shown. */
+function restOf({ answer, shown: about }) {
+  if (answer?.leftToPay === undefined || answer.leftToPay === null) return about.rest;
+  return answer.leftToPay > 0 ? worth(minor(answer.leftToPay, device.decimals), about) : "";
 }
 
 const selling = (intent) => ["activate-gift", "reload-gift"].includes(intent.operation);
@@ -624,12 +727,19 @@ function resultWords(intent, look) {
   if (look === "unknown") return t("till.unknown.text");
   if (look === "elsewhere") return pending(intent);
   if (look === "no" && intent.operation === "reverse-activation" && intent.problem?.code === "REDEMPTION_NOT_ALLOWED") return t("till.result.not-unsold");
-  if (look === "no") return intent.problem?.code ? problemText(intent.problem, current?.gift) : t("till.result.nothing");
-  if (look !== "yes" || intent.answer?.currentBalance === undefined) return "";
+  if (look === "no") return intent.problem?.code ? refusedCard(intent) + problemText(intent.problem, current?.gift) : t("till.result.nothing");
+  if (look !== "yes" || intent.shown.cards || intent.answer?.currentBalance === undefined) return "";
   const left = minor(intent.answer.currentBalance, decimalsOf(intent.shown));
   if (intent.operation === "reverse-activation") return t("till.result.unsold");
   if (selling(intent)) return t("till.result.now", worth(left, intent.shown));
   return left > 0 ? t("till.result.left", worth(left, intent.shown)) : t("till.result.empty");
+}
+
+/** refusedCard names the card of several that a refusal is about. */
+function refusedCard({ problem, body }) {
+  const at = /^gifts\[([0-9]+)\]/.exec(problem.messages?.[0]?.path)?.[1];
+  const card = [...sale, current].find((c) => c?.gift.voucherID === body.gifts?.[at]?.voucherID);
+  return card && body.gifts ? "···· " + card.gift.lastFour + ": " : "";
 }
 
 /** mayUndo tells whether there is an undoing of an operation, and the till may do it. */
@@ -669,6 +779,10 @@ function undo() {
   const done = result;
   const { operation, answer, shown: about } = done;
   seen(done);
+  if (operation === "redeem-gifts") {
+    busy = true;
+    return carryOut(undoing[operation], byKey(done), { ...about, amount: movedBy(done), rest: "" });
+  }
   const id = answer.redemptionID ?? answer.activationID ?? answer.reloadID ?? answer.cashOutID;
   reverse(undoing[operation], id, { ...about, amount: movedBy(done), cash: operation === "cash-out-gift" });
 }
@@ -683,14 +797,21 @@ function reverse(operation, id, about) {
 
 /** A card that is protected says so in its refusal: its code is asked for, and the call made anew with it. */
 const needsCode = (intent) =>
-  intent.problem?.code === "VALIDATION_FAILURE" && intent.problem.messages?.[0]?.path === "verificationCode" && current !== null;
+  intent.problem?.code === "VALIDATION_FAILURE" && codeOf.test(intent.problem.messages?.[0]?.path) && current !== null;
+
+/** codeOf finds the path of a verification code: of the gift, or of one of several. */
+const codeOf = /^(?:gifts\[([0-9]+)\]\.)?verificationCode$/;
 
 async function askCode(intent) {
   seen(intent);
   busy = false;
   showGiftAgain();
-  const code = await ask({ title: t("till.verify.title"), text: t("till.verify.text"), yes: t("till.go-on"), four: true });
+  const at = codeOf.exec(intent.problem.messages[0].path)[1];
+  const card = at === undefined ? null : [...sale, current][at];
+  const text = (card ? "···· " + card.gift.lastFour + ": " : "") + t("till.verify.text");
+  const code = await ask({ title: t("till.verify.title"), text, yes: t("till.go-on"), four: true });
   if (!/^[0-9]{4,12}$/.test(code ?? "")) return;
+  if (card) card.code = code;
   if (intent.operation === "cash-out-gift") return cashOut(code);
   go(code);
 }
@@ -740,6 +861,7 @@ let shop = false; // what all tills of the shop did
 async function openToday() {
   if (busy || (result && !ended(result))) return;
   if (result) seen(result);
+  sale = [];
   show("today");
   const asked = day + shop;
   const answer = await api.today(day, shop);
@@ -791,7 +913,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     typeKey(key);
   } else if (event.key === "Escape") {
-    home();
+    leave();
   } else if (event.key === "Enter" && !event.target.matches("button, a")) {
     event.preventDefault();
     if (current.touched && wedge.trusts(event.timeStamp)) go(); // not with the Enter that ended the digits
@@ -845,7 +967,13 @@ function wire() {
   on(".close-camera", "click", () => { localStorage.setItem("boon.camera", "closed"); closeCamera(); $(".open-camera").focus(); });
   on("#digits", "input", typing);
   on(".digits-form", "submit", (e) => { e.preventDefault(); typed(); });
-  on(".gift .back", "click", home);
+  on(".gift .back", "click", leave);
+  on(".do-add", "click", () => { add(); home(true); });
+  on(".home .back", "click", () => {
+    const last = sale.at(-1);
+    sale = sale.slice(0, -1);
+    showGift(last.gift, last.asked, bill);
+  });
   on(".all", "click", takeAll);
   on(".take-side", "submit", (e) => { e.preventDefault(); go(); });
   on(".do-cash", "click", askCash);
@@ -856,7 +984,7 @@ function wire() {
     drawEntry();
   });
   on(".next", "click", next);
-  on(".look", "click", () => !tooSoon() && find(current.asked));
+  on(".look", "click", () => !tooSoon() && find(current.asked, true));
   on(".result .undo", "click", undo);
   on(".result .stop", "click", () => {
     if (!result || tooSoon()) return;
@@ -866,7 +994,7 @@ function wire() {
   on(".open-today", "click", () => { day = ""; shop = false; openToday(); });
   on(".today .day", "change", (e) => { day = e.target.value; openToday(); });
   on(".today .which", "change", (e) => { shop = e.target.value === "shop"; openToday(); });
-  on(".today .back", "click", home);
+  on(".today .back", "click", () => home());
   on(".today .print", "click", () => print());
   on(".sign-out", "click", async () => {
     if (busy || (result && !ended(result))) return;

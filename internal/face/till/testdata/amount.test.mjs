@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { card, decimal, empty, grouped, minor, press, product, read, split, value } from "../assets/amount.js";
+import { card, decimal, empty, grouped, minor, press, product, read, shares, split, value } from "../assets/amount.js";
 import { Wedge } from "../assets/scanner.js";
 
 const typed = (keys, decimals = 2) => keys.reduce((entry, key) => press(entry, key, decimals), empty);
@@ -108,4 +108,10 @@ test("cards from another system are typed, scanned and swiped", () => {
 test("the barcode of a product is no card", () => {
   for (const text of ["4006381333931", "96385074", "036000291452", "10012345678902"]) assert.ok(product(text), text);
   for (const text of ["4006381333932", "6006123456789012", "4006381", "abcdefgh", "482913576024x"]) assert.ok(!product(text), text);
+});
+
+test("several cards pay a bill in their order, each what is there", () => {
+  for (const [bill, worths, want] of [
+    [3000, [1200, 2500], [1200, 1800]], [1000, [1200, 2500], [1000, 0]], [5000, [1200, 2500], [1200, 2500]], [0, [1200], [0]], [700, [0, 700], [0, 700]],
+  ]) assert.deepEqual(shares(bill, worths), want, `${bill} of ${worths}`);
 });

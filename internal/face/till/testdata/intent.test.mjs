@@ -45,6 +45,9 @@ test("once it is done, the amount is the server's, whoever takes of the gift mea
   for (const open of [cashOut, intents.posted(cashOut, null), intents.posted(cashOut, refusal(409, "ALREADY_REDEEMED"))]) {
     assert.equal(intents.booked(open), undefined);
   }
+  const several = { ...intents.begin("key-1", "reverse-redemption", {}, {}, 0), tries: 1 };
+  const back = { amount: 12, reversals: [{ amount: 12 }, { amount: 8.5 }] };
+  assert.equal(intents.booked(intents.posted(several, { status: 200, body: back })), 20.5, "what all cards of a sale got back");
 });
 
 const nobody = { status: 403, body: { code: "NOT_AUTHORIZED", messages: [{ path: "person" }] } };
@@ -132,7 +135,7 @@ class Server {
 
   call(operation, body, key) {
     if (this.answers.has(operation + key)) return this.answers.get(operation + key);
-    const answer = operation === "redeem-gift" ? this.#redeem(body, key) : this.#reverse(body);
+    const answer = operation.startsWith("redeem-") ? this.#redeem(body, key) : this.#reverse(body);
     this.answers.set(operation + key, answer);
     return answer;
   }
@@ -145,8 +148,8 @@ class Server {
     return { status: 200, body: { amount } };
   }
 
-  #reverse({ idempotencyKey: key }) {
-    if (!this.answers.has("redeem-gift" + key)) {
+  #reverse({ idempotencyKey: key, operation = "redeem-gift" }) {
+    if (!this.answers.has(operation + key)) {
       this.spent.add(key);
       return refusal(404, "NOT_FOUND");
     }
@@ -176,8 +179,9 @@ class Day {
   kept = new Map();
   ends = new Map();
 
-  constructor(seed, mayUndo) {
+  constructor(seed, mayUndo, operation = "redeem-gift") {
     let state = seed;
+    this.operation = operation;
     this.chance = () => (state = (state * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
     this.mayUndo = mayUndo;
     const kept = this.kept;
@@ -230,7 +234,7 @@ class Day {
       const safe = (this.current = this.tab());
       try {
         const open = safe.kept()[0];
-        return await (open ? safe.finish(open) : safe.start("sale", "redeem-gift", { amount: 5 }, {}));
+        return await (open ? safe.finish(open) : safe.start("sale", this.operation, { amount: 5 }, {}));
       } catch (closed) {
         if (!(closed instanceof Closed)) throw closed;
         this.now += this.chance() < 0.3 ? this.chance() * inHour : this.chance() * 3000;
@@ -243,7 +247,7 @@ class Day {
 test("on any line a sale ends in yes, taken once, or in no, and nothing is taken then or later", async () => {
   const ends = { yes: 0, no: 0 };
   for (let seed = 1; seed <= 4000; seed++) {
-    const day = new Day(seed, seed % 4 !== 0);
+    const day = new Day(seed, seed % 4 !== 0, seed % 2 ? "redeem-gift" : "redeem-gifts");
     const end = await day.sale();
     ends[end.state]++;
     const at = day.server.left;
