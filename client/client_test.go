@@ -694,6 +694,27 @@ func TestRequestStatus(t *testing.T) {
 
 func TestRedeemSafely(t *testing.T) {
 	t.Parallel()
+	t.Run("one gift", func(t *testing.T) {
+		t.Parallel()
+		safely(t, `"operation":"redeem-gift","voucherID":"v1","voucherCode":"c","voucherPublicToken":"t"`,
+			func(c *client.Client) error {
+				_, err := c.RedeemSafely(t.Context(), client.RedeemGiftRequest{VoucherID: "v1", VoucherCode: "c",
+					VoucherPublicToken: "t", All: true})
+				return err
+			})
+	})
+	t.Run("several gifts", func(t *testing.T) {
+		t.Parallel()
+		safely(t, `"operation":"redeem-gifts","reason":`, func(c *client.Client) error {
+			_, err := c.RedeemGiftsSafely(t.Context(), client.RedeemGiftsRequest{
+				Gifts: []client.Paying{{VoucherID: "v1"}, {VoucherID: "v2"}}, UpTo: client.Whole(20)})
+			return err
+		})
+	})
+}
+
+// safely has a till redeem on lines of all kinds. of is what the reversal says beside the key.
+func safely(t *testing.T, of string, redeem func(*client.Client) error) {
 	lost := func(w http.ResponseWriter, r *http.Request) { drop(w, r) }
 	answer := func(status int, code client.Code) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -731,8 +752,7 @@ func TestRedeemSafely(t *testing.T) {
 				}
 				tt.redeem(w, r)
 			})
-			sale := client.RedeemGiftRequest{VoucherID: "v1", VoucherCode: "c", VoucherPublicToken: "t", All: true}
-			_, err := c.RedeemSafely(t.Context(), sale)
+			err := redeem(c)
 			unknown, unsure := errors.AsType[*client.UnknownOutcome](err)
 			if client.Refused(err) != tt.refused || errors.Is(err, client.ErrVoided) != tt.voided || unsure != tt.unsure {
 				t.Errorf("refused %v, voided %v, unsure %v: %v", client.Refused(err), errors.Is(err, client.ErrVoided), unsure, err)
@@ -745,7 +765,7 @@ func TestRedeemSafely(t *testing.T) {
 				t.Errorf("the error names %q, the redemption's key was %q", unknown.IdempotencyKey, reqs[0].key)
 			}
 			if last := reqs[len(reqs)-1]; tt.reverse != nil && (!strings.Contains(last.body, `"idempotencyKey":"`+reqs[0].key+
-				`"`) || !strings.Contains(last.body, `"voucherID":"v1","voucherCode":"c","voucherPublicToken":"t"`) ||
+				`"`) || !strings.Contains(last.body, of) ||
 				last.key == reqs[0].key) {
 				t.Errorf("the reversal does not name the redemption's key and gift, or runs under that key: %+v", last)
 			}

@@ -79,10 +79,11 @@ func (c *Client) redeem(ctx context.Context, k call) (*Redemption, error) {
 	return &a, nil
 }
 
-func (c *Client) redeemInTime(ctx context.Context, k call) (*Redemption, error) {
+// inTime gives a call of a till no longer than a till waits.
+func inTime[A any](ctx context.Context, do func(context.Context) (A, error)) (A, error) {
 	ctx, cancel := context.WithTimeout(ctx, tillDeadline)
 	defer cancel()
-	return c.redeem(ctx, k)
+	return do(ctx)
 }
 
 // ReverseRedemptionRequest asks to undo a redemption, named by RedemptionID or, when its answer never came, by the
@@ -176,25 +177,31 @@ func (c *Client) RedeemSafely(ctx context.Context, r RedeemGiftRequest) (*Redemp
 	}
 	k := post(OpRedeemGift, redemptionPath, r, r.IdempotencyKey)
 	k.attempts, k.perAttempt = tillAttempts, tillTimeout
-	done, err := c.redeemInTime(ctx, k)
+	done, err := inTime(ctx, func(ctx context.Context) (*Redemption, error) { return c.redeem(ctx, k) })
+	return done, c.voidUnknown(ctx, k, err, ReverseRedemptionRequest{VoucherID: r.VoucherID, VoucherCode: r.VoucherCode,
+		VoucherPublicToken: r.VoucherPublicToken, OrganizationID: r.OrganizationID,
+		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier})
+}
+
+// voidUnknown undoes by its key what a till does not know the outcome of, as err says. Else it gives err. void names
+// the gift and the location.
+func (c *Client) voidUnknown(ctx context.Context, k call, err error, void ReverseRedemptionRequest) error {
 	unknown, ok := errors.AsType[*UnknownOutcome](err)
 	if !ok {
-		return done, err
+		return err
 	}
-	void := ReverseRedemptionRequest{OriginalKey: k.key, Operation: OpRedeemGift, All: true, VoucherID: r.VoucherID,
-		Reason: "no answer to the till", VoucherCode: r.VoucherCode, VoucherPublicToken: r.VoucherPublicToken,
-		OrganizationID: r.OrganizationID, PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier}
+	void.OriginalKey, void.Operation, void.All, void.Reason = k.key, k.op, true, "no answer to the till"
 	v := post(OpReverseRedemption, redemptionPath, void, "")
 	v.attempts, v.perAttempt = tillAttempts, tillTimeout
 	voiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), tillDeadline)
 	defer cancel()
 	_, failed := c.reverse(voiding, v)
 	if failed == nil || errors.Is(failed, AlreadyReversed) || errors.Is(failed, NotFound) {
-		return nil, fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
+		return fmt.Errorf("%w: %w", ErrVoided, unknown.Err)
 	}
 	if errors.Is(failed, IdempotencyMismatch) { // what was taken under this key is another sale's
-		return nil, failed
+		return failed
 	}
-	return nil, &UnknownOutcome{OpRedeemGift, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w",
+	return &UnknownOutcome{k.op, k.key, errors.Join(unknown.Err, fmt.Errorf("and it could not be voided: %w",
 		failed))}
 }

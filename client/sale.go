@@ -58,17 +58,44 @@ type Sale struct {
 }
 
 // RedeemGifts has several gifts pay for one sale, all or none. If it is not known whether they did, or the sale is
-// undone, [Client.ReverseRedemption] with OriginalKey and the Operation [OpRedeemGifts] gives everything back.
+// undone, [Client.ReverseRedemption] with OriginalKey and the Operation [OpRedeemGifts] gives everything back. A till
+// that must know for certain before the guest leaves uses [Client.RedeemGiftsSafely].
 func (c *Client) RedeemGifts(ctx context.Context, r RedeemGiftsRequest) (*Sale, error) {
+	if err := r.saysHowMuch(); err != nil {
+		return nil, err
+	}
+	return c.redeemGifts(ctx, post(OpRedeemGifts, redemptionPath, r, r.IdempotencyKey))
+}
+
+// RedeemGiftsSafely has several gifts pay for one sale as a till must: see [Client.RedeemSafely]. If there is no
+// answer, it gives back by the key what all of them paid. An IdempotencyKey must be of this sale alone: the service
+// cannot tell by the gifts that the key was used for another sale before.
+func (c *Client) RedeemGiftsSafely(ctx context.Context, r RedeemGiftsRequest) (*Sale, error) {
+	if err := r.saysHowMuch(); err != nil {
+		return nil, err
+	}
+	k := post(OpRedeemGifts, redemptionPath, r, r.IdempotencyKey)
+	k.attempts, k.perAttempt = tillAttempts, tillTimeout
+	done, err := inTime(ctx, func(ctx context.Context) (*Sale, error) { return c.redeemGifts(ctx, k) })
+	return done, c.voidUnknown(ctx, k, err, ReverseRedemptionRequest{OrganizationID: r.OrganizationID,
+		PointOfSaleSystemOrganizationIdentifier: r.PointOfSaleSystemOrganizationIdentifier})
+}
+
+func (c *Client) redeemGifts(ctx context.Context, k call) (*Sale, error) {
+	var a Sale
+	return answered(ctx, c, k, &a, &a.Meta)
+}
+
+// saysHowMuch refuses a sale that does not say which gifts pay, or how much.
+func (r *RedeemGiftsRequest) saysHowMuch() error {
 	if len(r.Gifts) == 0 {
-		return nil, errors.New("nothing was sent: say which gifts pay")
+		return errors.New("nothing was sent: say which gifts pay")
 	}
 	for _, g := range r.Gifts {
 		if g.Amount == (Decimal{}) && r.UpTo == (Decimal{}) && r.TicketData == nil && !r.Everything {
-			return nil, errors.New("nothing was sent: say what is to be paid (UpTo or TicketData), or an Amount of each " +
+			return errors.New("nothing was sent: say what is to be paid (UpTo or TicketData), or an Amount of each " +
 				"gift, or Everything")
 		}
 	}
-	var a Sale
-	return answered(ctx, c, post(OpRedeemGifts, redemptionPath, r, r.IdempotencyKey), &a, &a.Meta)
+	return nil
 }

@@ -83,12 +83,19 @@ func membersOf(name string) []string {
 	return []string{strings.Join(words, "")}
 }
 
-var element = regexp.MustCompile(`^recipients\[(\d+)\]\.`)
+var (
+	element = regexp.MustCompile(`^recipients\[(\d+)\]\.`)
+	ofGifts = regexp.MustCompile(`^gifts\[(\d+)\]`)
+)
 
 // at says where something is wrong, in the words of the command line. What lies in a ticket is told as it is there.
 func (g given) at(path string) string {
 	if inside, is := strings.CutPrefix(path, "ticketData.data"); is && g["ticketData"] != nil {
 		return strings.TrimSpace("--ticket " + strings.TrimPrefix(inside, "."))
+	}
+	if n := ofGifts.FindStringSubmatch(path); n != nil {
+		number, _ := strconv.Atoi(n[1])
+		return fmt.Sprintf("GIFT %d", number+1)
 	}
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	name, _, _ := strings.Cut(last, "[")

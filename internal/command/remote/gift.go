@@ -22,6 +22,7 @@ type Gift struct {
 	Send              giftSendCmd              `cmd:"" help:"Create gifts and send them by e-mail, by SMS, or printed."`
 	Validate          giftValidateCmd          `cmd:"" help:"Tell what a gift is worth at a location, by its code or QR link."`
 	Redeem            giftRedeemCmd            `cmd:"" help:"Take an amount from a gift."`
+	RedeemGifts       giftRedeemGiftsCmd       `cmd:"" help:"Have several gifts pay for one sale."`
 	Hold              giftHoldCmd              `cmd:"" help:"Hold an amount of a gift for one sale."`
 	Capture           giftCaptureCmd           `cmd:"" help:"Redeem what is held."`
 	Release           giftReleaseCmd           `cmd:"" help:"Give up what is held."`
@@ -219,7 +220,10 @@ func (f *takeFlags) request(t *terminal.Terminal) (r client.RedeemGiftRequest, e
 	return r, err
 }
 
-type giftRedeemCmd struct{ takeFlags }
+type giftRedeemCmd struct {
+	takeFlags
+	receiptFlag
+}
 
 func (giftRedeemCmd) Help() string {
 	return `Acts as a till: it waits 5 seconds for an answer, tries three times under one key, and if there is still none it undoes the redemption
@@ -242,7 +246,7 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	a, err := api.RedeemSafely(t, r)
+	a, err := c.with(api).RedeemSafely(t, r)
 	if err != nil {
 		return err
 	}
@@ -250,6 +254,7 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency), "status",
 			string(a.Status),
 			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+		c.print(t, a.Receipt)
 	})
 }
 

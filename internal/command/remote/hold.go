@@ -48,6 +48,7 @@ type giftCaptureCmd struct {
 	All       bool   `xor:"how much" help:"Take all that is held."`
 	Keep      bool   `help:"Keep the rest held, for another capture. Default: it is released."`
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
+	receiptFlag
 	changing
 }
 
@@ -79,7 +80,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 	if c.Keep {
 		r.Final = new(bool)
 	}
-	a, err := api.CaptureHold(t, r)
+	a, err := c.with(api).CaptureHold(t, r)
 	if err != nil {
 		return err
 	}
@@ -88,6 +89,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 			"available",
 			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "redemption", a.RedemptionID, "gift",
 			a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+		c.print(t, a.Receipt)
 	})
 }
 

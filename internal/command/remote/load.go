@@ -28,6 +28,7 @@ type giftReloadCmd struct {
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
+	receiptFlag
 	changing
 }
 
@@ -58,7 +59,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
 		return err
 	}
-	a, err := api.ReloadGift(t, r)
+	a, err := c.with(api).ReloadGift(t, r)
 	if err != nil {
 		return err
 	}
@@ -67,6 +68,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 			"available",
 			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID,
 			"reference", a.Reference, "note", replayed(a.Meta))
+		c.print(t, a.Receipt)
 	})
 }
 
@@ -111,6 +113,7 @@ type giftCashOutCmd struct {
 	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
 	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	place
+	receiptFlag
 	changing
 }
 
@@ -136,7 +139,7 @@ func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
 		return err
 	}
-	a, err := api.CashOutGift(t, r)
+	a, err := c.with(api).CashOutGift(t, r)
 	if err != nil {
 		return err
 	}
@@ -144,5 +147,6 @@ func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
 		terminal.Facts(t.Stdout, "pay", Money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID,
 			"gift",
 			a.VoucherID, "note", replayed(a.Meta))
+		c.print(t, a.Receipt)
 	})
 }

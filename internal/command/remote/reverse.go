@@ -10,7 +10,7 @@ import (
 type giftReverseCmd struct {
 	Redemption  string `arg:"" optional:"" help:"The redemptionID, or the cashOutID."`
 	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
-	Operation   string `placeholder:"NAME" enum:",redeem-gift,capture-hold,cash-out-gift" default:"" help:"With --original-key: what was done with it, redeem-gift, capture-hold or cash-out-gift. Default: redeem-gift."`
+	Operation   string `placeholder:"NAME" enum:",redeem-gift,redeem-gifts,capture-hold,cash-out-gift" default:"" help:"With --original-key: what was done with it, redeem-gift, redeem-gifts, capture-hold or cash-out-gift. Default: redeem-gift."`
 	reverseByKey
 	Amount string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`
 	Reason string `placeholder:"TEXT" help:"Why, for the gift's history."`
@@ -77,9 +77,25 @@ func (c *giftReverseCmd) Run(t *terminal.Terminal) error {
 		return err
 	}
 	return c.answer(t, a.Meta.Body, func() {
+		if a.Reversals != nil {
+			showReversals(t, a)
+			return
+		}
 		terminal.Facts(t.Stdout, "given back", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency),
 			"status",
 			string(a.Status),
 			"reversal", a.ReversalID, "redemption", a.RedemptionID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
+}
+
+// showReversals tells what each of several gifts got back.
+func showReversals(t *terminal.Terminal, a *client.Reversal) {
+	var rows [][]string
+	for n := range a.Reversals {
+		r := &a.Reversals[n]
+		rows = append(rows, []string{r.VoucherID, Money(r.Amount, r.Currency), Money(r.CurrentBalance, r.Currency),
+			string(r.Status), r.ReversalID})
+	}
+	terminal.Table(t.Stdout, []string{"GIFT", "GIVEN BACK", "LEFT", "STATUS", "REVERSAL"}, rows)
+	terminal.Facts(t.Stdout, "note", replayed(a.Meta))
 }

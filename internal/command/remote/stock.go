@@ -112,6 +112,7 @@ type giftActivateCmd struct {
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
+	receiptFlag
 	changing
 }
 
@@ -142,7 +143,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
 		return err
 	}
-	a, err := api.ActivateGift(t, r)
+	a, err := c.with(api).ActivateGift(t, r)
 	if err != nil {
 		return err
 	}
@@ -150,6 +151,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 		terminal.Facts(t.Stdout, "worth", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
 			a.ActivationID,
 			"gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+		c.print(t, a.Receipt)
 	})
 }
 
