@@ -172,13 +172,13 @@ nobody waits | internal/store type keptCounts | counts of kept calls, of a key
 nobody waits | internal/store type usedRecords | set-up records that are in use
 nobody waits | internal/store type writers | hash chains that go on
 nobody waits | internal/store/check type Check | what one verification has found
-nobody waits | internal/ledger type bar | how far one verification is
-nobody waits | internal/ledger side.SetLimit(max(1, readers)) | readers of one verification, which give way to tills
+nobody waits | internal/ledger/verify type bar | how far one verification is
+nobody waits | internal/ledger/verify side.SetLimit(max(1, readers)) | readers of one verification, which give way to tills
 nobody waits | internal/store/hooks type Hooks | saved attempts, of an endpoint
 nobody waits | internal/face/till type shifts | shifts of tills
 nobody waits | internal/face/till type toldOf | what the audit trail was told of a person
 nobody waits | internal/post/webhook type Sender | networks of endpoints
-nobody waits | internal/ledger type Auditor | gifts that this process changed, for the auditor
+nobody waits | internal/ledger/verify type Auditor | gifts that this process changed, for the auditor
 a signal | internal/post/delivery w.wake |
 a signal | internal/ledger wake |
 a signal | internal/server failed |

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store"
 )
 
@@ -107,7 +107,7 @@ func TestImportIsKilled(t *testing.T) {
 	if kills == 0 {
 		t.Error("nothing was killed")
 	}
-	report, err := ledger.Verify(t.Context(), s, 1, func(int64, int64) {})
+	report, err := verify.All(t.Context(), s, 1, func(int64, int64) {})
 	if err != nil || report.Vouchers != cards {
 		t.Errorf("%d gifts, %v", report.Vouchers, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"boon.example/internal/base/nice"
 	"boon.example/internal/chain"
 	"boon.example/internal/command/terminal"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store"
 )
 
@@ -73,7 +73,7 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 			}
 		}
 		books := &checkedSince{Store: s, checkpoint: since}
-		report, err := ledger.Verify(t, books, readers, t.Progress("verifying"))
+		report, err := verify.All(t, books, readers, t.Progress("verifying"))
 		if err != nil { // what was found until then is told all the same
 			printProblems(t, &report)
 			return err
@@ -105,7 +105,7 @@ func (c *verifyCmd) Run(t *terminal.Terminal) error {
 }
 
 // printProblems lists what was found.
-func printProblems(t *terminal.Terminal, r *ledger.Report) {
+func printProblems(t *terminal.Terminal, r *verify.Report) {
 	for _, p := range r.Problems {
 		fmt.Fprintln(t.Stdout, terminal.Cell(p))
 	}
@@ -115,7 +115,7 @@ func printProblems(t *terminal.Terminal, r *ledger.Report) {
 }
 
 // acknowledge notes that a person accepts what was found.
-func acknowledge(t *terminal.Terminal, s *store.Store, report ledger.Report, why string) error {
+func acknowledge(t *terminal.Terminal, s *store.Store, report verify.Report, why string) error {
 	if report.More > 0 {
 		return fmt.Errorf("nothing was acknowledged: there are more problems than the %d that were listed, and nobody can "+
 			"accept what nobody has read", len(report.Problems))
@@ -139,7 +139,7 @@ func printVerdict(t *terminal.Terminal, s *store.Store) error {
 }
 
 // noteRestored notes what came of verifying a database that was restored before it was verified.
-func noteRestored(t *terminal.Terminal, s *store.Store, r *ledger.Report) error {
+func noteRestored(t *terminal.Terminal, s *store.Store, r *verify.Report) error {
 	restored, err := s.Verification(t)
 	if err != nil || restored == (store.Restored{}) {
 		return err
@@ -167,8 +167,8 @@ type checkedSince struct {
 	check      interface{ Checkpoint() []chain.Head } // the last
 }
 
-// Check implements ledger.VoucherReader.
-func (s *checkedSince) Check(found func(problem string)) ledger.Check {
+// Check implements verify.VoucherReader.
+func (s *checkedSince) Check(found func(problem string)) verify.Check {
 	check := s.CheckSince(s.checkpoint, found)
 	s.check = check
 	return check

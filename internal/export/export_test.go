@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/export"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -38,7 +39,7 @@ func euros(t *testing.T) money.Currency {
 // card is a gift with a code.
 func card(t *testing.T, digits string) *gift.Gift {
 	t.Helper()
-	code, err := gift.ParseVoucherCode(digits)
+	code, err := codes.ParseVoucherCode(digits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,13 @@ package gift
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/refusal"
 )
 
@@ -71,4 +74,35 @@ func TestVerification(t *testing.T) {
 			v = next
 		}
 	})
+}
+
+// TestPINsAreVerificationCodes: of another length than the four digits that Boon draws, and a slip of the hand with
+// those is no guess.
+func TestPINsAreVerificationCodes(t *testing.T) {
+	t.Parallel()
+	pin, drawn := Voucher{Verification: "12345678"}, Voucher{Verification: "1234"}
+	for shown, want := range map[string]refusal.Code{"12345678": "", "12345679": refusal.RedemptionNotAllowed,
+		"1234": refusal.RedemptionNotAllowed, "": refusal.ValidationFailure} {
+		err := pin.verify(shown)
+		if got, _ := errors.AsType[*refusal.Error](err); (want == "") != (err == nil) || got != nil && got.Code != want {
+			t.Errorf("a PIN shown as %q: %v", shown, err)
+		}
+	}
+	if err := drawn.verify("12345"); IsWrongCode(err) || err == nil {
+		t.Errorf("five digits for four: %v", err)
+	}
+}
+
+// TestGiftsShowNoSecrets: a gift that slips into a log shows neither its code nor its token.
+func TestGiftsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	const digits, text = "123456789012", "0123456789ABCDEFGHIJkl"
+	code, _ := codes.ParseVoucherCode(digits)
+	token, _ := codes.ParseToken(text)
+	g := Gift{Card: Card{Code: code, Token: token}}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		if shown := fmt.Sprintf(verb, g); strings.Contains(shown, digits[:8]) || strings.Contains(shown, text[:8]) {
+			t.Errorf("%s shows %s", verb, shown)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"boon.example/internal/contact"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -189,8 +190,8 @@ func (t Target) Check(v *Voucher) error {
 
 // Card is what a gift looks like, to whom it goes, and its secrets: everything that no decision about its value needs.
 type Card struct {
-	Code  VoucherCode
-	Token Token
+	Code  codes.VoucherCode
+	Token codes.Token
 
 	Label            string // item gifts
 	Terms            string

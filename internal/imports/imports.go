@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -19,7 +19,7 @@ import (
 // Line is a gift as a line of a file describes it.
 type Line struct {
 	Number     int // of the line of the file, the first one is 1
-	Code       gift.VoucherCode
+	Code       codes.VoucherCode
 	Item       bool         // of pieces, else of money
 	Balance    money.Amount // what is left: in the account's currency, or pieces
 	Label      string       // of an item gift

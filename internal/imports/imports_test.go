@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -360,7 +360,7 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 	var s Summary
 	note := func(text string) {
 		t.Helper()
-		code, err := gift.ImportedCode(account(t), text)
+		code, err := codes.ParseImported(account(t), text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -93,7 +94,7 @@ func (r *Reader) readCode() {
 		r.wrong(Code, "%s", strings.TrimSpace("The code is masked. "+r.format.Lacks))
 		return
 	}
-	code, err := gift.ImportedCode(r.account, text)
+	code, err := codes.ParseImported(r.account, text)
 	if err != nil {
 		if longest := r.longestDigits(); text != "" && strings.Trim(text, digits) == "" && len(text) < longest {
 			r.wrong(Code, "The code has %d digits, and importedCodes in the set-up declares %d: a spreadsheet may have taken "+

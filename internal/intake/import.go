@@ -10,7 +10,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/event"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/imports"
 	"boon.example/internal/ledger"
@@ -97,7 +97,7 @@ type Store interface {
 	// ConfirmImport gives an import as it is, once no failover loses that. Where that is not certain, it fails.
 	ConfirmImport(ctx context.Context, account, id guid.ID) (*Import, error)
 	// TakenCodes gives the gifts that some codes lead to, or led to.
-	TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (map[gift.VoucherCode]Taken, error)
+	TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (map[codes.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.
 	Heads(ctx context.Context) ([]books.Head, error)
 	Keys() *sealed.Keys

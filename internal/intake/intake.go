@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/imports"
 	"boon.example/internal/ledger"
@@ -236,19 +237,19 @@ type batch struct {
 	take     func(line imports.Line, was *Taken, problems []imports.Problem) error // was: the import has written it
 	lines    []imports.Line
 	problems [][]imports.Problem
-	codes    []gift.VoucherCode
+	codes    []codes.VoucherCode
 }
 
 func (b *batch) add(line imports.Line, problems []imports.Problem) {
 	b.lines, b.problems = append(b.lines, line), append(b.problems, problems)
-	if line.Code != (gift.VoucherCode{}) {
+	if line.Code != (codes.VoucherCode{}) {
 		b.codes = append(b.codes, line.Code)
 	}
 }
 
 // pass hands the lines on, and forgets them. A gift that the import has written itself stands in no line's way.
 func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.ID) error {
-	taken := map[gift.VoucherCode]Taken{}
+	taken := map[codes.VoucherCode]Taken{}
 	if len(b.codes) > 0 {
 		var err error
 		if taken, err = s.TakenCodes(ctx, a.ID, b.codes); err != nil {
@@ -436,7 +437,7 @@ func (w *writer) add(ctx context.Context, line imports.Line) error {
 
 // gift makes the gift of a line.
 func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		return gift.Gift{}, gift.Entry{}, err
 	}

@@ -16,9 +16,11 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/export"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/intake"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -71,9 +73,9 @@ func (w *world) run(ctx context.Context, s intake.Store, o *intake.Order, file *
 	return r, m, err
 }
 
-func (w *world) code(t *testing.T, n int) gift.VoucherCode {
+func (w *world) code(t *testing.T, n int) codes.VoucherCode {
 	t.Helper()
-	c, err := gift.ReadCode(w.Account, fmt.Sprintf("6006 0000 00%02d %04d", n/10_000, n%10_000))
+	c, err := codes.Read(w.Account, fmt.Sprintf("6006 0000 00%02d %04d", n/10_000, n%10_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func (w *world) finds(t *testing.T, n int) bool {
 
 func (w *world) verify(t *testing.T) {
 	t.Helper()
-	report, err := ledger.Verify(t.Context(), w.Store, 1, func(int64, int64) {})
+	report, err := verify.All(t.Context(), w.Store, 1, func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,8 +454,8 @@ type altered struct {
 	field int // of intake.Taken
 }
 
-func (s altered) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
-	map[gift.VoucherCode]intake.Taken, error) {
+func (s altered) TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (
+	map[codes.VoucherCode]intake.Taken, error) {
 	taken, err := s.Store.TakenCodes(ctx, account, codes)
 	for code, by := range taken {
 		switch at := reflect.ValueOf(&by).Elem().Field(s.field); at.Interface().(type) {
@@ -537,8 +539,8 @@ func (b *beside) Group(ctx context.Context, want ledger.Want, decide func(*ledge
 	return b.Store.Group(ctx, want, decide)
 }
 
-func (b *beside) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
-	map[gift.VoucherCode]intake.Taken, error) {
+func (b *beside) TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (
+	map[codes.VoucherCode]intake.Taken, error) {
 	if do := b.do; do != nil {
 		b.do = nil
 		do()
@@ -611,7 +613,7 @@ func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
 	out := export.Gifts(&text, export.Options{Format: export.CSV, Account: w.Account, Codes: true, At: time.Now()})
 	n := 0
 	for name, change := range gifts {
-		code, err := gift.ImportedCode(w.Account, fmt.Sprintf("6006000000%06d", n))
+		code, err := codes.ParseImported(w.Account, fmt.Sprintf("6006000000%06d", n))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -86,7 +87,7 @@ func TestACardOfFiveYearsAgo(t *testing.T) {
 	for how, text := range map[string]string{"typed": "6006 1234 5678 9012", "typed with dashes": "6006-1234-5678-9012",
 		"scanned": "6006123456789012", "swiped": ";6006123456789012=29121010000000000000?",
 		"swiped on both tracks": "%B6006123456789012^GIFT/CARD^2912?;6006123456789012=2912?"} {
-		code, err := gift.ReadCode(w.Account, text)
+		code, err := codes.Read(w.Account, text)
 		if err != nil {
 			t.Fatalf("%s: %v", how, err)
 		}
@@ -112,7 +113,7 @@ func TestACardOfFiveYearsAgo(t *testing.T) {
 	replaced := do(t, e, w, gift.ReplaceGift, "lost", &ledger.Replace{VoucherID: found.ID, Replace: gift.Replace{
 		Context: till, Caller: &merchant.Caller{Kind: merchant.AccountKey, Account: w.Account,
 			Permissions: merchant.AllPermissions}}})
-	old, err := gift.ReadCode(w.Account, "6006123456789012")
+	old, err := codes.Read(w.Account, "6006123456789012")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 )
 
 // TestLongHistoriesAreNotReadByTheAuditor: it tells of them, reads the others, and still notices when what was
@@ -29,7 +30,7 @@ func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 	defer stop()
 	var log lockedBuffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	a := &ledger.Auditor{Store: b.store, Logger: logger, Longest: 3, Pace: 1_000_000, Rest: time.Hour}
+	a := &verify.Auditor{Store: b.store, Logger: logger, Longest: 3, Pace: 1_000_000, Rest: time.Hour}
 	a.Changed(ledger.Changes{Vouchers: []gift.Voucher{
 		{AccountID: b.caller.Account.ID, ID: short, Seq: 1, Last: b.last(short)},
 		{AccountID: b.caller.Account.ID, ID: long, Seq: 7, Last: newID()}, // one more than there is

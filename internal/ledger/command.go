@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -48,7 +49,7 @@ func (c *Call) made(known *Request) (bool, error) {
 
 // typed is what a till asks for that is shown a new code of the account. two tells that there may be a card of another
 // system with the same code, where the account has such cards.
-func (c *Call) typed(code gift.VoucherCode) (_ gift.VoucherCode, two bool) {
+func (c *Call) typed(code codes.VoucherCode) (_ codes.VoucherCode, two bool) {
 	if c.Account == nil || len(c.Account.ImportedCodes) == 0 {
 		return code, false
 	}
@@ -71,7 +72,7 @@ func (c Call) Scope() string {
 // Result is what a command did.
 type Result struct {
 	Gifts    []gift.Gift    // issued
-	Sheet    gift.Token     // of the link to those of them that are printed; the zero one: none is
+	Sheet    codes.Token    // of the link to those of them that are printed; the zero one: none is
 	Vouchers []gift.Voucher // redeemed, reversed, cancelled, reinstated, resent or rescheduled, as they are afterwards
 	Delivery gift.Delivery  // of the one that was resent or rescheduled, afterwards
 	Secrets  Secrets        // of the one that goes to somebody else now; zero: it is found by those that it had
@@ -150,23 +151,23 @@ type Issue struct {
 
 	ahead time.Duration // of the account's clock
 	at    time.Time     // when they were made, by the machine's clock
-	sheet gift.Token    // of the link to the printed gifts; the zero one: none is printed
+	sheet codes.Token   // of the link to the printed gifts; the zero one: none is printed
 	made  Result        // what is done, unless it is refused
 }
 
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
 func (i *Issue) draw(random io.Reader) (err error) {
-	order, drawn := idAhead(i.ahead), map[gift.VoucherCode]bool{{}: true}
+	order, drawn := idAhead(i.ahead), map[codes.VoucherCode]bool{{}: true}
 	for n := range i.Gifts {
 		g := &i.Gifts[n]
-		g.ID, g.OrderID, g.Card.Code = idAhead(i.ahead), order, gift.VoucherCode{}
+		g.ID, g.OrderID, g.Card.Code = idAhead(i.ahead), order, codes.VoucherCode{}
 		for drawn[g.Card.Code] {
-			if g.Card.Code, err = gift.NewVoucherCode(random); err != nil {
+			if g.Card.Code, err = codes.NewVoucherCode(random); err != nil {
 				return err
 			}
 		}
 		drawn[g.Card.Code] = true
-		if g.Card.Token, err = gift.NewToken(random); err != nil {
+		if g.Card.Token, err = codes.NewToken(random); err != nil {
 			return err
 		}
 		if err = g.DrawVerification(random); err != nil {
@@ -176,7 +177,7 @@ func (i *Issue) draw(random io.Reader) (err error) {
 	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool {
 		return g.Card.Method == contact.Printed && g.Status != gift.NotActivated
 	}) {
-		i.sheet, err = gift.NewToken(random)
+		i.sheet, err = codes.NewToken(random)
 	}
 	return err
 }
@@ -245,7 +246,7 @@ func (i *Issue) decide(c *Call, s *state) (Result, error) {
 	for n := range i.made.Gifts {
 		s.issue(&i.made.Gifts[n], &i.made.Entries[n])
 	}
-	if i.sheet != (gift.Token{}) {
+	if i.sheet != (codes.Token{}) {
 		first := &i.made.Gifts[0]
 		s.changes.Sheets = append(s.changes.Sheets, Sheet{first.AccountID, first.OrderID, i.sheet, s.real.Add(SheetLives)})
 	}

@@ -22,8 +22,10 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -132,7 +134,7 @@ func (b *bench) balance(id guid.ID) money.Amount {
 
 func (b *bench) verify() {
 	b.Helper()
-	r, err := ledger.Verify(b.Context(), b.store, 2, func(_, _ int64) {})
+	r, err := verify.All(b.Context(), b.store, 2, func(_, _ int64) {})
 	if err != nil || len(r.Problems) > 0 {
 		b.Fatalf("verify: %v, %q", err, r.Problems)
 	}
@@ -705,16 +707,16 @@ func TestACodeOfAnotherSystemIsNotDrawn(t *testing.T) {
 	a := b.caller.Account
 	a.ImportedCodes = []merchant.CodeForm{{Digits: 12}}
 	random.rewind()
-	first, err := gift.NewVoucherCode(random)
+	first, err := codes.NewVoucherCode(random)
 	if err != nil {
 		t.Fatal(err)
 	}
 	old := b.draft(100)
 	old.ID, old.OrderID, old.CreatedAt = newID(), newID(), time.Now()
-	if old.Card.Code, err = gift.ImportedCode(a, first.Reveal()); err != nil {
+	if old.Card.Code, err = codes.ParseImported(a, first.Reveal()); err != nil {
 		t.Fatal(err)
 	}
-	if old.Card.Token, err = gift.NewToken(crand.Reader); err != nil {
+	if old.Card.Token, err = codes.NewToken(crand.Reader); err != nil {
 		t.Fatal(err)
 	}
 	old, e := old.Begin(gift.Context{EntryID: newID(), Now: time.Now()})

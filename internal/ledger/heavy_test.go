@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -27,7 +28,7 @@ const orderTime = 45 * time.Millisecond
 func (w oneWriter) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	w <- struct{}{}
 	defer func() { <-w }()
-	decide(&ledger.State{Codes: map[gift.VoucherCode]bool{}})
+	decide(&ledger.State{Codes: map[codes.VoucherCode]bool{}})
 	time.Sleep(max(time.Millisecond, orderTime*time.Duration(len(want.Vouchers)/1000)))
 	return nil
 }
@@ -310,7 +311,7 @@ type asked struct {
 
 func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	a.Want = want
-	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[gift.VoucherCode]bool{},
+	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[codes.VoucherCode]bool{},
 		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]merchant.Count{}})
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -137,20 +138,20 @@ type Want struct {
 	Undoable    []Ref        // redemptions and the like to be undone, by id: with them their voucher
 	Holds       []Ref        // holds to be captured or released, by id: with them their voucher
 	Vouchers    []Ref
-	Codes       []gift.VoucherCode // codes to be given out: which of them exist already
-	Gifts       []*gift.Gift       // to be made, as they will be if they are; the same of their codes
-	Answers     []Request          // to be kept, if they are: their keys and answers, to be made ready
-	DeliveredBy []Ref              // gifts: the job whose message was accepted last
-	Resends     []Ref              // gifts: when they were sent again, and where they went before
-	Deliveries  []Ref              // gifts: how they are delivered, with their open jobs
-	Cancelled   []Ref              // gifts: what they were before they were last taken out of use
-	Transferred []Ref              // gifts: whether value was ever moved between them and others
-	Counts      []CountKey         // of a day
-	Clocks      []guid.ID          // test accounts: how far their clocks are ahead
-	Setup       int64              // the oldest Call.Setup of the commands; 0: they have none
-	Import      guid.ID            // that brings all Gifts; zero: none does
-	Heavy       bool               // it may take long, and locks no count of what is sent: see Changes.Most
-	Rehearsed   bool               // nothing is to be added to counts, so that none is locked
+	Codes       []codes.VoucherCode // codes to be given out: which of them exist already
+	Gifts       []*gift.Gift        // to be made, as they will be if they are; the same of their codes
+	Answers     []Request           // to be kept, if they are: their keys and answers, to be made ready
+	DeliveredBy []Ref               // gifts: the job whose message was accepted last
+	Resends     []Ref               // gifts: when they were sent again, and where they went before
+	Deliveries  []Ref               // gifts: how they are delivered, with their open jobs
+	Cancelled   []Ref               // gifts: what they were before they were last taken out of use
+	Transferred []Ref               // gifts: whether value was ever moved between them and others
+	Counts      []CountKey          // of a day
+	Clocks      []guid.ID           // test accounts: how far their clocks are ahead
+	Setup       int64               // the oldest Call.Setup of the commands; 0: they have none
+	Import      guid.ID             // that brings all Gifts; zero: none does
+	Heavy       bool                // it may take long, and locks no count of what is sent: see Changes.Most
+	Rehearsed   bool                // nothing is to be added to counts, so that none is locked
 }
 
 // Ref names a record within an account.
@@ -162,7 +163,7 @@ type State struct {
 	Undoable    map[Ref]*gift.Undoable
 	Holds       map[Ref]*gift.Held
 	Vouchers    map[Ref]*gift.Voucher
-	Codes       map[gift.VoucherCode]bool
+	Codes       map[codes.VoucherCode]bool
 	DeliveredBy map[Ref]guid.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
@@ -230,8 +231,8 @@ type Staged struct {
 
 // Secrets are what a gift is found by.
 type Secrets struct {
-	Code  gift.VoucherCode
-	Token gift.Token
+	Code  codes.VoucherCode
+	Token codes.Token
 }
 
 // Rekeyed is a gift that got other secrets.
@@ -254,8 +255,8 @@ type Sold struct {
 type Sheet struct {
 	AccountID guid.ID
 	OrderID   guid.ID
-	Token     gift.Token // that the link holds; only its hash is kept
-	Until     time.Time  // when the link dies
+	Token     codes.Token // that the link holds; only its hash is kept
+	Until     time.Time   // when the link dies
 }
 
 // SheetLives is how long a link to a sheet lives: whoever has it can print and spend the gifts, and it stands in

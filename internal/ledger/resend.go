@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -24,10 +25,10 @@ type Resend struct {
 func (r *Resend) draw(random io.Reader) error { return r.secrets.draw(random) }
 
 func (n *Secrets) draw(random io.Reader) (err error) {
-	if n.Code, err = gift.NewVoucherCode(random); err != nil {
+	if n.Code, err = codes.NewVoucherCode(random); err != nil {
 		return err
 	}
-	n.Token, err = gift.NewToken(random)
+	n.Token, err = codes.NewToken(random)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
@@ -189,13 +190,13 @@ func (s *state) record(r Request) {
 }
 
 // wantNew wants to know whether a code that is to be given out leads to a gift already.
-func (c *Call) wantNew(w *Want, code gift.VoucherCode) {
+func (c *Call) wantNew(w *Want, code codes.VoucherCode) {
 	typed, _ := c.typed(code)
 	w.Codes = append(w.Codes, typed)
 }
 
 // leads reports whether a code that is to be given out leads to a gift already.
-func (s *state) leads(c *Call, code gift.VoucherCode) bool {
+func (s *state) leads(c *Call, code codes.VoucherCode) bool {
 	typed, _ := c.typed(code)
 	return s.Codes[code] || s.Codes[typed]
 }

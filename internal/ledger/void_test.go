@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -253,7 +254,7 @@ func (v *voiding) check() {
 			v.Fatalf("%s was never answered", name)
 		}
 	}
-	r, err := ledger.Verify(v.Context(), v.store, 2, func(_, _ int64) {})
+	r, err := verify.All(v.Context(), v.store, 2, func(_, _ int64) {})
 	if err != nil || len(r.Problems) > 0 {
 		v.Fatalf("verify: %v, %q", err, r.Problems)
 	}

@@ -21,7 +21,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 )
 
@@ -98,14 +98,14 @@ func (k *Keys) hashes(domain, text string) [][]byte {
 }
 
 // CodeHash is what a new voucher code will be found by.
-func (k *Keys) CodeHash(c gift.VoucherCode) []byte {
+func (k *Keys) CodeHash(c codes.VoucherCode) []byte {
 	s := c.Spellings()[0]
 	return k.hash(s.Domain, s.Text)
 }
 
 // CodeHashes are what a voucher code is found by, whichever key it was made with; the likeliest comes first. Those of a
 // code that was typed are of all its spellings.
-func (k *Keys) CodeHashes(c gift.VoucherCode) (all [][]byte) {
+func (k *Keys) CodeHashes(c codes.VoucherCode) (all [][]byte) {
 	for _, s := range c.Spellings() {
 		all = append(all, k.hashes(s.Domain, s.Text)...)
 	}
@@ -113,17 +113,17 @@ func (k *Keys) CodeHashes(c gift.VoucherCode) (all [][]byte) {
 }
 
 // TokenHashes are the same of a token.
-func (k *Keys) TokenHashes(t gift.Token) [][]byte { return k.hashes("token", t.Reveal()) }
+func (k *Keys) TokenHashes(t codes.Token) [][]byte { return k.hashes("token", t.Reveal()) }
 
 // TokenHash is what a new token will be found by. It shares no value with any CodeHash.
-func (k *Keys) TokenHash(t gift.Token) []byte { return k.hash("token", t.Reveal()) }
+func (k *Keys) TokenHash(t codes.Token) []byte { return k.hash("token", t.Reveal()) }
 
 // SheetHash is what the link to an order's printed sheet will be found by, and SheetHashes are what it can have been
 // noted under.
-func (k *Keys) SheetHash(t gift.Token) []byte { return k.hash("sheet", t.Reveal()) }
+func (k *Keys) SheetHash(t codes.Token) []byte { return k.hash("sheet", t.Reveal()) }
 
 // SheetHashes are the hashes of a link, with every key.
-func (k *Keys) SheetHashes(t gift.Token) [][]byte { return k.hashes("sheet", t.Reveal()) }
+func (k *Keys) SheetHashes(t codes.Token) [][]byte { return k.hashes("sheet", t.Reveal()) }
 
 // StaffHash is what the token of an invitation to the console, or of a session there, will be found by; StaffHashes are
 // what it can have been noted under.

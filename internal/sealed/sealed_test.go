@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -27,9 +27,9 @@ func create(t *testing.T) (*Keys, string) {
 	return k, path
 }
 
-func code(t *testing.T, s string) gift.VoucherCode {
+func code(t *testing.T, s string) codes.VoucherCode {
 	t.Helper()
-	c, err := gift.ParseVoucherCode(s)
+	c, err := codes.ParseVoucherCode(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,16 +105,16 @@ func TestHashesAreKeyedAndSeparate(t *testing.T) {
 	a, _ := create(t)
 	b, _ := create(t)
 	c := code(t, "412345678901")
-	token, err := gift.ParseToken("4123456789010000000000")
+	token, err := codes.ParseToken("4123456789010000000000")
 	if err != nil {
 		t.Fatal(err)
 	}
 	forms := []merchant.CodeForm{{Digits: 12}}
-	mine, err := gift.ImportedCode(&merchant.Account{ID: guid.ID{1}, ImportedCodes: forms}, c.Reveal())
+	mine, err := codes.ParseImported(&merchant.Account{ID: guid.ID{1}, ImportedCodes: forms}, c.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := gift.ImportedCode(&merchant.Account{ID: guid.ID{2}, ImportedCodes: forms}, c.Reveal())
+	theirs, err := codes.ParseImported(&merchant.Account{ID: guid.ID{2}, ImportedCodes: forms}, c.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/jobs"
 	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/delivery"
 	"boon.example/internal/refusal"
@@ -30,7 +31,7 @@ type app struct {
 	engine    *ledger.Engine
 	metrics   *metrics
 	admission *admission.Control
-	auditor   *ledger.Auditor
+	auditor   *verify.Auditor
 	expiry    *expiry.Notifier
 	directory atomic.Pointer[merchant.Directory]
 	restored  atomic.Pointer[store.Restored]

@@ -6,11 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 )
 
 // newAuditor makes what audits gifts beside the service, and the metrics that tell how far it is.
-func (a *app) newAuditor() *ledger.Auditor {
-	auditor := &ledger.Auditor{Store: a.store, Logger: a.Logger, Pace: a.AuditPace}
+func (a *app) newAuditor() *verify.Auditor {
+	auditor := &verify.Auditor{Store: a.store, Logger: a.Logger, Pace: a.AuditPace}
 	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
 			func() float64 { return float64(n.Load()) })

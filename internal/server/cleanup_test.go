@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -57,11 +58,11 @@ func (r *records) put(operation gift.Operation, key string, at time.Time) {
 // enter makes an entry at an instant: that of a new gift.
 func (r *records) enter(at time.Time) {
 	r.Helper()
-	code, err := gift.NewVoucherCode(rand.Reader)
+	code, err := codes.NewVoucherCode(rand.Reader)
 	if err != nil {
 		r.Fatal(err)
 	}
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -67,7 +67,7 @@ func TestAPlantedKeyDoesNothing(t *testing.T) {
 		t.Errorf("the log does not tell of the planted key: %s", said)
 	}
 	s.withStore(func(beside *store.Store) error {
-		report, err := ledger.Verify(t.Context(), beside, 2, func(_, _ int64) {})
+		report, err := verify.All(t.Context(), beside, 2, func(_, _ int64) {})
 		if len(report.Problems) != 1 || !strings.Contains(report.Problems[0], id) {
 			t.Errorf("boon verify does not name the planted key, and nothing else: %q", report.Problems)
 		}

@@ -59,7 +59,7 @@ type Config struct {
 	// WebhooksAllow are networks whose webhooks may be called although they are not public, by http too.
 	WebhooksAllow []netip.Prefix
 	TillDay       int // how many entries of a till's day are summed up; 0: as many as package till says
-	AuditPace     int // rows a second that are looked over beside the service; 0: ledger.AuditPace
+	AuditPace     int // rows a second that are looked over beside the service; 0: verify.Pace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
 	Under func(ledger.Store) ledger.Store
 	// Around is put around all that is served, by tests of the whole; nil: nothing.

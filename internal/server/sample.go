@@ -11,6 +11,7 @@ import (
 	consolesetup "boon.example/internal/face/console/setup"
 	"boon.example/internal/face/web"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -106,7 +107,7 @@ func (s *sample) Message(context.Context, guid.ID) (message.Message, error) { re
 func (*sample) Source(*message.Message) ([]byte, error) { return nil, refusal.NotFound }
 
 // GiftByToken implements web.Gifts.
-func (s *sample) GiftByToken(context.Context, gift.Token) (gift.Gift, error) {
+func (s *sample) GiftByToken(context.Context, codes.Token) (gift.Gift, error) {
 	return s.of.Gift, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 )
 
 const (
@@ -51,7 +51,7 @@ func (a *app) verifyOnce(ctx context.Context) error {
 	a.Logger.Warn("the restored database is verified while it is served")
 	begun := time.Now()
 	told, last := begun, begun
-	report, err := ledger.Verify(ctx, a.store, 1, func(done, total int64) {
+	report, err := verify.All(ctx, a.store, 1, func(done, total int64) {
 		_ = sleep(ctx, min(time.Since(last), time.Second)) // calls come first: half of the time is theirs alone
 		if last = time.Now(); last.Sub(told) >= verifyTold {
 			told = last

@@ -8,7 +8,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/event"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -57,7 +57,7 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 
 	s.withStore(func(beside *store.Store) error {
-		report, err := ledger.Verify(t.Context(), beside, 2, func(int64, int64) {})
+		report, err := verify.All(t.Context(), beside, 2, func(int64, int64) {})
 		for _, p := range report.Problems {
 			t.Error(p)
 		}

@@ -8,13 +8,14 @@ import (
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // FindByToken looks a gift up by its token, for use at a location. A gift that is refused is given beside the refusal.
-func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error) {
+func (c *Call) FindByToken(token codes.Token, location guid.ID) (gift.Gift, error) {
 	g, err := c.config.Records.GiftByToken(c.ctx, token)
 	_, err = c.checkUse(&g, err, location, gift.NoSuchToken)
 	return g, err
@@ -22,7 +23,7 @@ func (c *Call) FindByToken(token gift.Token, location guid.ID) (gift.Gift, error
 
 // FindByCode looks a gift up by its code, for use at a location. Codes are limited against guessing: where no attempt
 // is left, nothing is looked up. A gift that is refused is given beside the refusal.
-func (c *Call) FindByCode(code gift.VoucherCode, location guid.ID) (g gift.Gift, err error) {
+func (c *Call) FindByCode(code codes.VoucherCode, location guid.ID) (g gift.Gift, err error) {
 	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
 		g, err = c.config.Records.GiftByCode(c.ctx, code)
 		return c.checkUse(&g, err, location, gift.NoSuchCode)
@@ -69,7 +70,7 @@ func (c *Call) Till(location guid.ID) merchant.Till {
 // Compare finds the gift whose code this is among gifts that the caller used before. It looks nothing up by the code,
 // so that it goes on where no attempt is left. It is limited for itself: whoever has the key of a call and the last
 // four digits of its gift may not try the others.
-func (c *Call) Compare(code gift.VoucherCode, location guid.ID, used []guid.ID) (g gift.Gift, err error) {
+func (c *Call) Compare(code codes.VoucherCode, location guid.ID, used []guid.ID) (g gift.Gift, err error) {
 	if len(used) == 0 {
 		return g, gift.NoSuchCode()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -15,11 +16,11 @@ import (
 // refusal.NotFound. Everything else that fails is an internal error.
 type Records interface {
 	// GiftByCode and GiftByToken find a gift of any account by its secret.
-	GiftByCode(context.Context, gift.VoucherCode) (gift.Gift, error)
-	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
+	GiftByCode(context.Context, codes.VoucherCode) (gift.Gift, error)
+	GiftByToken(context.Context, codes.Token) (gift.Gift, error)
 	// GiftWithCode finds a gift of an account by its id, if a code is its own or was that of a card of it that was
 	// replaced. Nothing is looked up by the code.
-	GiftWithCode(ctx context.Context, account, voucher guid.ID, code gift.VoucherCode) (gift.Gift, error)
+	GiftWithCode(ctx context.Context, account, voucher guid.ID, code codes.VoucherCode) (gift.Gift, error)
 	// Gift finds a gift of an account.
 	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.

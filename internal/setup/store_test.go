@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -109,11 +110,11 @@ func consistent(tb testing.TB, d *merchant.Directory) {
 func issue(tb testing.TB, s *store.Store, g gift.Gift) {
 	tb.Helper()
 	newID := func() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
-	code, err := gift.NewVoucherCode(rand.Reader)
+	code, err := codes.NewVoucherCode(rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/transfer"
 )
@@ -27,9 +27,9 @@ func restore(t *testing.T, backup, keyFile string) *Store {
 	return openDir(t, dir)
 }
 
-func verifyClean(t *testing.T, s *Store) ledger.Report {
+func verifyClean(t *testing.T, s *Store) verify.Report {
 	t.Helper()
-	report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+	report, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 	must(t, err)
 	for _, p := range report.Problems {
 		t.Error(p)

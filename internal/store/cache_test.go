@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -173,7 +174,7 @@ func TestCacheOfACodeOfSeveralGifts(t *testing.T) {
 	s := cached(t, t.TempDir())
 	mine := &merchant.Account{ID: newID(), ImportedCodes: []merchant.CodeForm{{Digits: 12}}}
 	theirs := issue(t, s, newID(), 1)[0]
-	typed, err := gift.ReadCode(mine, theirs.Card.Code.Reveal())
+	typed, err := codes.Read(mine, theirs.Card.Code.Reveal())
 	must(t, err)
 	finds := func(want guid.ID) {
 		t.Helper()

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
@@ -411,7 +412,7 @@ func TestChainsFindRows(t *testing.T) {
 				}
 				found, _ := chainProblems(t, s)
 				if beside[name] {
-					r, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+					r, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 					must(t, err)
 					found = append(found, r.Problems...)
 				}
@@ -626,7 +627,7 @@ func TestChainsMove(t *testing.T) {
 // withoutChains is a store that is checked for everything but hash chains.
 type withoutChains struct{ *Store }
 
-func (s withoutChains) Check(found func(string)) ledger.Check {
+func (s withoutChains) Check(found func(string)) verify.Check {
 	return check.New(s.db, nil, found, func(string) {})
 }
 
@@ -663,10 +664,10 @@ func TestChainsFindForgeriesThatAddUp(t *testing.T) {
 					run(t, s, text)
 				}
 				for _, check := range []struct {
-					books ledger.VoucherReader
+					books verify.VoucherReader
 					finds bool
 				}{{withoutChains{s}, false}, {s, true}} {
-					r, err := ledger.Verify(t.Context(), check.books, 2, func(int64, int64) {})
+					r, err := verify.All(t.Context(), check.books, 2, func(int64, int64) {})
 					must(t, err)
 					if finds := len(r.Problems) > 0; finds != check.finds {
 						t.Errorf("%s: found with hash chains %t: %q", what, check.finds, r.Problems)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 )
@@ -91,7 +91,7 @@ func TestCitus(t *testing.T) {
 	verifyClean(t, s)
 	spoil(t, s, `UPDATE voucher SET balance = balance + 1 WHERE account_id = $1 AND id = $2`, db.KeyOf(gifts[0].AccountID),
 		db.KeyOf(gifts[0].ID))
-	report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+	report, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 	must(t, err)
 	if len(report.Problems) == 0 {
 		t.Error("a balance was changed, and nothing was found")

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/message"
@@ -98,7 +99,7 @@ func moveSome(t *testing.T, s *Store, from, to *gift.Voucher) {
 
 func (k *sample) verify(t *testing.T) []string {
 	t.Helper()
-	r, err := ledger.Verify(t.Context(), k, 2, func(_, _ int64) {})
+	r, err := verify.All(t.Context(), k, 2, func(_, _ int64) {})
 	if err != nil {
 		return []string{err.Error()} // what cannot be read is a finding, too
 	}

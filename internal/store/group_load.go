@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -25,7 +26,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Undoable:    make(map[ledger.Ref]*gift.Undoable),
 		Holds:       make(map[ledger.Ref]*gift.Held),
 		Vouchers:    make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers)),
-		Codes:       make(map[gift.VoucherCode]bool),
+		Codes:       make(map[codes.VoucherCode]bool),
 		DeliveredBy: make(map[ledger.Ref]guid.ID),
 		Resends:     make(map[ledger.Ref][]ledger.Resent),
 		Deliveries:  make(map[ledger.Ref]*ledger.Delivery),
@@ -300,7 +301,7 @@ func (g *group) wantTransferred(wanted []ledger.Ref) []db.Batch {
 }
 
 func (g *group) wantCodes() []db.Batch {
-	byHash := make(map[string]gift.VoucherCode, len(g.prepared.codes))
+	byHash := make(map[string]codes.VoucherCode, len(g.prepared.codes))
 	w := db.Batch{Query: selectCodes, Scan: func(from db.Scanner) error {
 		var hash []byte
 		err := from.Scan(&hash)

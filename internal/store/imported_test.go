@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -18,7 +19,7 @@ func brought(t testing.TB, s *Store, a *merchant.Account, code string) gift.Gift
 	t.Helper()
 	g, e := newGift(a.ID)
 	var err error
-	if g.Card.Code, err = gift.ImportedCode(a, code); err != nil {
+	if g.Card.Code, err = codes.ParseImported(a, code); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
@@ -45,7 +46,7 @@ func testImportedCodes(t *testing.T, open opener) {
 	brought(t, s, mine, ours.Card.Code.Reveal()) // an import refuses it
 	finds := func(s *Store, a *merchant.Account, typed string) guid.ID {
 		t.Helper()
-		code, err := gift.ReadCode(a, typed)
+		code, err := codes.Read(a, typed)
 		must(t, err)
 		before := s.CodeLookUps()
 		g, err := s.GiftByCode(t.Context(), code)
@@ -95,11 +96,11 @@ func TestStagedGiftsHideNoOthersOnCitus(t *testing.T) {
 	s, _ := openServerForTest(t, nil)
 	mine := &merchant.Account{ID: newID(), ImportedCodes: []merchant.CodeForm{{Digits: 12}}}
 	theirs := issue(t, s, newID(), 1)[0]
-	typed, err := gift.ReadCode(mine, theirs.Card.Code.Reveal())
+	typed, err := codes.Read(mine, theirs.Card.Code.Reveal())
 	must(t, err)
 	m := beginImport(t, s, mine.ID, noon)
 	g, _ := newGift(mine.ID)
-	g.Card.Code, err = gift.ImportedCode(mine, theirs.Card.Code.Reveal())
+	g.Card.Code, err = codes.ParseImported(mine, theirs.Card.Code.Reveal())
 	must(t, err)
 	g.ID, g.Seq, g.Last = idAt(m.AsOf), 0, guid.ID{}
 	g, e := g.Import(gift.Context{EntryID: idAt(m.AsOf), Now: m.AsOf})

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/intake"
 	"boon.example/internal/ledger"
@@ -264,22 +265,22 @@ func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int))
 
 // TakenCodes gives the gifts that some codes lead to, or led to: of the account, where another system gave them out,
 // else in the whole installation.
-func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.VoucherCode) (
-	map[gift.VoucherCode]intake.Taken, error) {
+func (s *Store) TakenCodes(ctx context.Context, account guid.ID, wanted []codes.VoucherCode) (
+	map[codes.VoucherCode]intake.Taken, error) {
 	type of struct {
-		code gift.VoucherCode
+		code codes.VoucherCode
 		own  bool // it matters only where it leads to a gift of the account
 	}
 	codesOf := map[string]of{}
 	w := db.Batch{Query: selectLed}
-	for _, c := range codes {
+	for _, c := range wanted {
 		for _, hash := range s.db.Keys.CodeHashes(c.Typed(account)) {
 			codesOf[string(hash)] = of{c, c.IsImported()}
 			w.Rows = append(w.Rows, []any{hash})
 		}
 	}
-	taken := map[gift.VoucherCode]intake.Taken{}
-	led := map[guid.ID][]gift.VoucherCode{}
+	taken := map[codes.VoucherCode]intake.Taken{}
+	led := map[guid.ID][]codes.VoucherCode{}
 	w.Scan = func(from db.Scanner) error {
 		var hash []byte
 		var owner, voucher guid.ID
@@ -304,8 +305,8 @@ func (s *Store) TakenCodes(ctx context.Context, account guid.ID, codes []gift.Vo
 }
 
 // takers adds to codes that are taken what the gifts are that they lead to, where an import brought them.
-func (s *Store) takers(ctx context.Context, account guid.ID, led map[guid.ID][]gift.VoucherCode,
-	taken map[gift.VoucherCode]intake.Taken) error {
+func (s *Store) takers(ctx context.Context, account guid.ID, led map[guid.ID][]codes.VoucherCode,
+	taken map[codes.VoucherCode]intake.Taken) error {
 	refs := make([]ledger.Ref, 0, len(led))
 	for voucher := range led {
 		refs = append(refs, ledger.Ref{AccountID: account, ID: voucher})

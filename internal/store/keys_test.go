@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/post/message"
 	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
@@ -43,7 +45,7 @@ func finds(t *testing.T, s *Store, gifts []gift.Gift) {
 
 func verified(t *testing.T, s *Store) {
 	t.Helper()
-	r, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+	r, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 	must(t, err)
 	if len(r.Problems) > 0 {
 		t.Errorf("verify: %v", r.Problems)
@@ -133,7 +135,7 @@ func TestCodesStayUniqueAcrossKeys(t *testing.T) {
 			old := issue(t, s, newID(), 1)[0].Card.Code
 			rotate(t, s)
 			free := newCode()
-			runGroup(t, s, ledger.Want{Codes: []gift.VoucherCode{old, free}}, func(st *ledger.State) ledger.Changes {
+			runGroup(t, s, ledger.Want{Codes: []codes.VoucherCode{old, free}}, func(st *ledger.State) ledger.Changes {
 				if !st.Codes[old] || st.Codes[free] {
 					t.Errorf("taken: %t and %t, want true and false", st.Codes[old], st.Codes[free])
 				}
@@ -187,7 +189,7 @@ func forgotten(t *testing.T, s, behind *Store, mistake bool) {
 	fresh := issue(t, s, account, 1)
 
 	finds(t, behind, old)
-	for _, c := range []gift.VoucherCode{fresh[0].Card.Code, newCode()} {
+	for _, c := range []codes.VoucherCode{fresh[0].Card.Code, newCode()} {
 		if _, err := behind.GiftByCode(t.Context(), c); err == nil || errors.Is(err, refusal.NotFound) || !mistake &&
 			!behind.Away(err) {
 			t.Errorf("a code that it cannot look for: %v, want the key that is lacking", err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
@@ -12,7 +13,7 @@ import (
 
 // prepared is what is worked out before a transaction, while others write.
 type prepared struct {
-	codes   map[gift.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
+	codes   map[codes.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
 	gifts   map[ledger.Ref]*giftRows
 	answers record.KeptAnswers
 	brought guid.ID // the import that brings all gifts; zero: none does
@@ -27,7 +28,7 @@ type giftRows struct {
 
 // prepare works out what it can of what a group wants.
 func (s *Store) prepare(want *ledger.Want) *prepared {
-	p := &prepared{map[gift.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}, want.Import}
+	p := &prepared{map[codes.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}, want.Import}
 	p.addGifts(s, want.Gifts)
 	for _, g := range want.Gifts {
 		// Its row cannot be written beside another with the same hash. Only one with an earlier key's must be looked for.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -102,8 +103,8 @@ func testReplaced(t *testing.T, open opener) {
 		}
 	}
 	known(elsewhere, time.Time{})
-	taken := map[gift.VoucherCode]bool{}
-	runGroup(t, s, ledger.Want{Codes: []gift.VoucherCode{first.Code, elsewhere.Code, more[2].Code}},
+	taken := map[codes.VoucherCode]bool{}
+	runGroup(t, s, ledger.Want{Codes: []codes.VoucherCode{first.Code, elsewhere.Code, more[2].Code}},
 		func(st *ledger.State) ledger.Changes { taken = st.Codes; return ledger.Changes{} })
 	if !taken[first.Code] || !taken[elsewhere.Code] || taken[more[2].Code] {
 		t.Errorf("the codes in use are %v", taken)

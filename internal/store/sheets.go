@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -35,7 +36,7 @@ func (s *Store) sheetRow(l *ledger.Sheet) []any {
 const selectSheet = `SELECT s.until, s.owner FROM sheet AS s WHERE s.hash = $1`
 
 // OrderBySheet finds the order that a link to a printed sheet is for. It is refusal.NotFound once the link has died.
-func (s *Store) OrderBySheet(ctx context.Context, t gift.Token) (account, order guid.ID, err error) {
+func (s *Store) OrderBySheet(ctx context.Context, t codes.Token) (account, order guid.ID, err error) {
 	if err := s.db.Follow(ctx); err != nil {
 		return account, order, fmt.Errorf("finding a sheet: %w", err)
 	}
@@ -73,7 +74,7 @@ const selectPrinted = `SELECT v.account_id, v.id FROM voucher AS v WHERE v.order
 func (s *Store) RenewSheet(ctx context.Context, order guid.ID, now time.Time, revoke bool) (link ledger.Sheet,
 	err error) {
 	link = ledger.Sheet{OrderID: order, Until: now.Add(ledger.SheetLives)}
-	if link.Token, err = gift.NewToken(rand.Reader); err != nil {
+	if link.Token, err = codes.NewToken(rand.Reader); err != nil {
 		return link, err
 	}
 	var printed guid.ID

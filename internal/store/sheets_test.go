@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
 )
@@ -75,7 +76,7 @@ func testSheets(t *testing.T, open opener) {
 	}
 }
 
-func swapOwners(ctx context.Context, tx *sql.Tx, s *Store, a, b gift.Token) error {
+func swapOwners(ctx context.Context, tx *sql.Tx, s *Store, a, b codes.Token) error {
 	hashes := [][]byte{s.db.Keys.SheetHash(a), s.db.Keys.SheetHash(b)}
 	var owners [2][]byte
 	for i := range hashes {

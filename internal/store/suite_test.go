@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -167,8 +168,8 @@ func runSuite(t *testing.T, tests map[string]func(*testing.T, opener), open open
 
 // equal compares whole values; codes and tokens by what they hold, zones by name.
 var equal = cmp.Options{
-	cmp.Comparer(func(a, b gift.VoucherCode) bool { return a == b }),
-	cmp.Comparer(func(a, b gift.Token) bool { return a == b }),
+	cmp.Comparer(func(a, b codes.VoucherCode) bool { return a == b }),
+	cmp.Comparer(func(a, b codes.Token) bool { return a == b }),
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
 	cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }),
 }
@@ -189,10 +190,10 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case guid.ID:
 		v.Set(reflect.ValueOf(newID()))
 		return
-	case gift.VoucherCode:
+	case codes.VoucherCode:
 		v.Set(reflect.ValueOf(newCode()))
 		return
-	case gift.Token:
+	case codes.Token:
 		v.Set(reflect.ValueOf(newToken()))
 		return
 	case time.Time:
@@ -432,7 +433,7 @@ func testGroupLoads(t *testing.T, open opener) {
 	want := ledger.Want{
 		Undo:     []ledger.RequestKey{undone, {AccountID: a, Operation: gift.RedeemGift, Key: "never made"}},
 		Undoable: []ledger.Ref{{AccountID: a, ID: other.ID}, {AccountID: b, ID: other.ID}, {AccountID: a, ID: newID()}},
-		Codes:    []gift.VoucherCode{gifts[3].Card.Code, newCode()},
+		Codes:    []codes.VoucherCode{gifts[3].Card.Code, newCode()},
 		Vouchers: []ledger.Ref{{AccountID: b, ID: gifts[0].ID}, {AccountID: a, ID: newID()}},
 	}
 	for i := range gifts[2:] {
@@ -455,7 +456,7 @@ func testGroupLoads(t *testing.T, open opener) {
 			{AccountID: a, ID: taken.ID}: {Entry: taken, Reversed: 150, Parts: 2},
 			{AccountID: a, ID: other.ID}: {Entry: other},
 		})
-		diff(t, st.Codes, map[gift.VoucherCode]bool{gifts[3].Card.Code: true})
+		diff(t, st.Codes, map[codes.VoucherCode]bool{gifts[3].Card.Code: true})
 		if len(st.Requests) != 1 || st.Requests[undone] == nil {
 			t.Errorf("requests %v, want the one that was made", st.Requests)
 		}

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -109,7 +110,7 @@ func testSwapped(t *testing.T, open opener) {
 				if opened := lookUps(t, s, &a, &b); opened == 4 {
 					t.Error("every look-up finds a gift")
 				}
-				report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+				report, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 				must(t, err)
 				for _, g := range []*gift.Gift{&a, &b} {
 					if found := strings.Join(report.Problems, "\n"); !strings.Contains(found, g.ID.String()) {

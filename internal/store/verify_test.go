@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/money"
 )
 
@@ -58,7 +59,7 @@ func TestVerifyBesideWriters(t *testing.T) {
 				return err
 			})
 			for range 8 {
-				report, err := ledger.Verify(t.Context(), s, 2, func(int64, int64) {})
+				report, err := verify.All(t.Context(), s, 2, func(int64, int64) {})
 				if err != nil || len(report.Problems) > 0 {
 					t.Errorf("%v, found %d: %.300q", err, len(report.Problems), report.Problems)
 					break
@@ -71,15 +72,15 @@ func TestVerifyBesideWriters(t *testing.T) {
 }
 
 // meeting is a store with two more parts to verify, each of which ends only once the other has begun.
-type meeting struct{ ledger.VoucherReader }
+type meeting struct{ verify.VoucherReader }
 
-func (m meeting) Check(found func(string)) ledger.Check {
+func (m meeting) Check(found func(string)) verify.Check {
 	return meetingCheck{m.VoucherReader.Check(found)}
 }
 
-type meetingCheck struct{ ledger.Check }
+type meetingCheck struct{ verify.Check }
 
-func (c meetingCheck) Parts() []ledger.Part {
+func (c meetingCheck) Parts() []verify.Part {
 	both := make(chan bool)
 	meet := func(send bool) func(context.Context, func(string), func(int64)) error {
 		return func(ctx context.Context, _ func(string), _ func(int64)) error {
@@ -95,7 +96,7 @@ func (c meetingCheck) Parts() []ledger.Part {
 			return ctx.Err()
 		}
 	}
-	return append(c.Check.Parts(), ledger.Part{Name: "one", Run: meet(true)}, ledger.Part{Name: "other", Run: meet(false)})
+	return append(c.Check.Parts(), verify.Part{Name: "one", Run: meet(true)}, verify.Part{Name: "other", Run: meet(false)})
 }
 
 // TestVerifyWithSeveralReaders: the parts of a verification run beside each other. What is found, in which order, and
@@ -107,7 +108,7 @@ func TestVerifyWithSeveralReaders(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
 			gifts := issue(t, s, newID(), 60)
-			if _, err := ledger.Verify(t.Context(), meeting{s}, 2, func(_, _ int64) {}); err != nil {
+			if _, err := verify.All(t.Context(), meeting{s}, 2, func(_, _ int64) {}); err != nil {
 				t.Fatal(err)
 			}
 			unguarded(t, s)
@@ -117,10 +118,10 @@ func TestVerifyWithSeveralReaders(t *testing.T) {
 				run(t, s, `DELETE FROM secret WHERE voucher_id = $1`, gifts[40+n].ID[:])
 			}
 			run(t, s, `UPDATE tally SET vouchers = vouchers + 1`)
-			var first ledger.Report
+			var first verify.Report
 			for _, readers := range []int{1, 2, 8} {
 				last, most := int64(0), int64(0)
-				report, err := ledger.Verify(t.Context(), s, readers, func(done, total int64) {
+				report, err := verify.All(t.Context(), s, readers, func(done, total int64) {
 					if done < last || done > total {
 						t.Errorf("%d readers: %d of %d after %d", readers, done, total, last)
 					}

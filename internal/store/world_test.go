@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -65,16 +66,16 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
-func newCode() gift.VoucherCode {
-	c, err := gift.NewVoucherCode(rand.Reader)
+func newCode() codes.VoucherCode {
+	c, err := codes.NewVoucherCode(rand.Reader)
 	if err != nil {
 		panic(err)
 	}
 	return c
 }
 
-func newToken() gift.Token {
-	t, err := gift.NewToken(rand.Reader)
+func newToken() codes.Token {
+	t, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		panic(err)
 	}

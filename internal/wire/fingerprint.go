@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 )
@@ -20,7 +20,7 @@ import (
 var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true),
 	jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true),
 	json.WithMarshalers(json.JoinMarshalers(
-		asText(gift.VoucherCode.Reveal), asText(gift.Token.Reveal), asText(guid.ID.String),
+		asText(codes.VoucherCode.Reveal), asText(codes.Token.Reveal), asText(guid.ID.String),
 		asText(func(d money.Decimal) string { return d.In(money.Pieces) }),
 	)))
 

@@ -12,7 +12,7 @@ import (
 	"boon.example/internal/base/nice"
 	"boon.example/internal/command/load"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store"
 )
 
@@ -164,7 +164,7 @@ func beVerify(args []string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	report, err := ledger.Verify(context.Background(), s, *readers, func(_, _ int64) {})
+	report, err := verify.All(context.Background(), s, *readers, func(_, _ int64) {})
 	if err == nil && len(report.Problems) > 0 {
 		err = fmt.Errorf("the store does not hold: %s", report.Problems[0])
 	}

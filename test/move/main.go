@@ -25,6 +25,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -141,11 +142,11 @@ func fillGroup(ctx context.Context, s *store.Store, account guid.ID, n int) erro
 }
 
 func newGift(account guid.ID) (g gift.Gift, issued gift.Entry, err error) {
-	code, err := gift.NewVoucherCode(rand.Reader)
+	code, err := codes.NewVoucherCode(rand.Reader)
 	if err != nil {
 		return g, issued, err
 	}
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		return g, issued, err
 	}

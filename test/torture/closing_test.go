@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/books"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -115,9 +116,9 @@ func (b *shopBooks) day(at time.Time) {
 		return gift.Context{EntryID: id, Now: at, Actor: actor, RequestID: "r"}
 	}
 	for range 2 {
-		code, err := gift.NewVoucherCode(rand.Reader)
+		code, err := codes.NewVoucherCode(rand.Reader)
 		check(b.t, err)
-		token, err := gift.NewToken(rand.Reader)
+		token, err := codes.NewToken(rand.Reader)
 		check(b.t, err)
 		c := context()
 		g := gift.Gift{Voucher: gift.Voucher{ID: guid.ID(uuid.New()), AccountID: b.account.ID, OrderID: guid.ID(uuid.New()),

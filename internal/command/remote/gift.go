@@ -15,7 +15,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/command/terminal"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 )
 
 type Gift struct {
@@ -104,7 +104,7 @@ var guidForm = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-
 // they are no token.
 func secret(words []string) (voucherCode, token string, _ error) {
 	s := strings.TrimSpace(strings.Join(words, " "))
-	code, err := gift.ReadVoucherCode(s)
+	code, err := codes.ReadVoucherCode(s)
 	if err == nil {
 		return code.Reveal(), "", nil
 	}
@@ -114,7 +114,7 @@ func secret(words []string) (voucherCode, token string, _ error) {
 			digits++
 		}
 	}
-	_, noToken := gift.ParseToken(s)
+	_, noToken := codes.ParseToken(s)
 	if digits > 0 && noToken != nil && !guidForm.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
 		if digits == codeLength {
 			return "", "", terminal.UsageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between " +

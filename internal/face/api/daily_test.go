@@ -401,11 +401,11 @@ func TestKeptRefusalsHaveALimit(t *testing.T) {
 	// Wrong verification codes are entered, and have a limit of their own, which nobody goes around by way of this one.
 	for n := range merchant.GuessBurst {
 		card := n / (gift.MaxWrongCodes - 1)
-		verify(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,
+		withVerification(cards[card], "1", wrong(codes[card], n))(w, once(fmt.Sprintf("wrong-%d", n))...).refused(409,
 			refusal.RedemptionNotAllowed, "verificationCode")
 	}
-	verify(cards[5], "1", wrong(codes[5], 0))(w, once("wrong")...).refused(429, refusal.RateLimited)
-	verify(cards[5], "1", codes[5])(w, once("right")...).refused(429, refusal.RateLimited)
+	withVerification(cards[5], "1", wrong(codes[5], 0))(w, once("wrong")...).refused(429, refusal.RateLimited)
+	withVerification(cards[5], "1", codes[5])(w, once("right")...).refused(429, refusal.RateLimited)
 	w.pass(12*time.Hour + time.Minute)
 	w.post("redeem-gift", asks, once("fourth")...).refused(409, refusal.InsufficientBalance, "amount")
 }

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -72,7 +73,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("%q is %q as text", plain, text)
 			}
 		}
-		if read, err := gift.ReadVoucherCode(row[5]); err != nil || read.Reveal() != row[0] {
+		if read, err := codes.ReadVoucherCode(row[5]); err != nil || read.Reveal() != row[0] {
 			t.Errorf("%q is not read as a code: %v", row[5], err)
 		}
 		differ = differ || row[2] != rows[1][2]

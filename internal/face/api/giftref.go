@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -17,8 +18,8 @@ import (
 // giftRef names a gift in a request, in one of three ways.
 type giftRef struct {
 	ID    guid.ID
-	Code  gift.VoucherCode
-	Token gift.Token
+	Code  codes.VoucherCode
+	Token codes.Token
 }
 
 // The members that name a gift.
@@ -69,17 +70,17 @@ func oneOf(o *wire.Object, members []string) {
 
 // readCode reads a voucher code: a string, or a JSON number that is written as 12 digits. The code of another system,
 // which may begin with zeros, is a string.
-func readCode(o *wire.Object, a *merchant.Account, name string) (code gift.VoucherCode) {
+func readCode(o *wire.Object, a *merchant.Account, name string) (code codes.VoucherCode) {
 	v := o.Take(name)
 	var err error
 	switch {
 	case v == nil:
 		return code
 	case v.Kind() == '"':
-		code, err = gift.ParseCode(a, string(wire.Unquote(v)))
+		code, err = codes.Parse(a, string(wire.Unquote(v)))
 	case v.Kind() == '0':
-		if _, err = gift.ParseVoucherCode(string(v)); err == nil {
-			code, err = gift.ParseCode(a, string(v))
+		if _, err = codes.ParseVoucherCode(string(v)); err == nil {
+			code, err = codes.Parse(a, string(v))
 		}
 	default:
 		o.Add(o.At(name), "This must be 12 digits as a text or a number, not %s.", wire.KindName(v.Kind()))
@@ -98,12 +99,12 @@ func inside(o *wire.Object, err error) error {
 }
 
 // readToken reads the text of a QR code.
-func readToken(o *wire.Object, name string) (token gift.Token) {
+func readToken(o *wire.Object, name string) (token codes.Token) {
 	v := o.Of(name, '"', "a text")
 	if v == nil {
 		return token
 	}
-	token, err := gift.ParseToken(string(wire.Unquote(v)))
+	token, err := codes.ParseToken(string(wire.Unquote(v)))
 	o.Refuse(inside(o, err))
 	return token
 }
@@ -176,7 +177,7 @@ func (c *call) alsoMissing(err error, w giftRef) error {
 		if _, missing = c.Records.Gift(c.Context(), c.Account.ID, w.ID); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchGift()
 		}
-	case w.Token != (gift.Token{}):
+	case w.Token != (codes.Token{}):
 		if _, missing = c.Records.GiftByToken(c.Context(), w.Token); errors.Is(missing, refusal.NotFound) {
 			missing = gift.NoSuchToken()
 		}
@@ -247,7 +248,7 @@ func readAmountOf(o *wire.Object, name string, c money.Currency) money.Number {
 
 // find looks a gift up by code or token, for use at a location. A gift that is refused is given beside the refusal.
 func (c *call) find(w giftRef, location guid.ID) (gift.Gift, error) {
-	if w.Code == (gift.VoucherCode{}) {
+	if w.Code == (codes.VoucherCode{}) {
 		return c.FindByToken(w.Token, location)
 	}
 	return c.FindByCode(w.Code, location)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -29,7 +29,7 @@ func (w *world) release(hold string, headers ...string) reply {
 // sound checks the whole store.
 func (w *world) sound() {
 	w.Helper()
-	report, err := ledger.Verify(w.Context(), w.store, 2, func(_, _ int64) {})
+	report, err := verify.All(w.Context(), w.store, 2, func(_, _ int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		w.Errorf("verify finds %q, %v", report.Problems, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -29,10 +30,10 @@ func (w *world) bring(a *merchant.Account, code string, change ...func(*gift.Gif
 		OrderID: guid.ID(uuid.Must(uuid.NewV7())), ProgramID: merchant.BusinessProgram.ID, Currency: a.Currency,
 		Funded: 5000, Balance: 5000, CreatedAt: time.Now()}, Card: gift.Card{Method: 3, Sender: a.Name, DeliveryZone: "UTC"}}
 	var err error
-	if g.Card.Code, err = gift.ImportedCode(a, code); err != nil {
+	if g.Card.Code, err = codes.ParseImported(a, code); err != nil {
 		w.Fatal(err)
 	}
-	if g.Card.Token, err = gift.NewToken(rand.Reader); err != nil {
+	if g.Card.Token, err = codes.NewToken(rand.Reader); err != nil {
 		w.Fatal(err)
 	}
 	for _, c := range change {

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -110,7 +111,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 func readLastFour(q *wire.Query) string {
 	const name = "lastFour"
 	four := q.Text(name)
-	if four != "" && !gift.IsLastFour(four) {
+	if four != "" && !codes.IsLastFour(four) {
 		q.Add(name, "This must be the last four digits of a voucher code, as lastFour of the gift says them.")
 	}
 	return four

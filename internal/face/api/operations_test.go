@@ -13,7 +13,7 @@ import (
 
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -414,7 +414,7 @@ func TestReinstatement(t *testing.T) {
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`).want(200, "vouchers[0].status", "PENDING")
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(systemKey)...).refused(422, refusal.NotSupported)
 	w.post("reinstate-gift", `{"voucherID":"`+mail.id+`"}`, as(cornerKey)...).refused(404, refusal.NotFound)
-	report, err := ledger.Verify(t.Context(), w.store, 2, func(int64, int64) {})
+	report, err := verify.All(t.Context(), w.store, 2, func(int64, int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		t.Errorf("the books: %v %q", err, report.Problems)
 	}

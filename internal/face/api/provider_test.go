@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -27,7 +28,7 @@ func TestAProviderTellsCodesApartByNothing(t *testing.T) {
 	platform := &merchant.Provider{Platform: merchant.Toast, ID: id(nowhere), Permissions: merchant.MayValidate}
 	calls := w.config.api().Service
 	find := func(text string) (lookedUp int64, found error) {
-		code, err := gift.ParseVoucherCode(text)
+		code, err := codes.ParseVoucherCode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

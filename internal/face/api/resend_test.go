@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/refusal"
 )
 
@@ -183,7 +184,7 @@ func TestRedirect(t *testing.T) {
 	if same.at("lastFour") != g.code[8:] {
 		t.Errorf("the same address gets another code: %s", same.body)
 	}
-	report, err := ledger.Verify(t.Context(), w.store, 2, func(int64, int64) {})
+	report, err := verify.All(t.Context(), w.store, 2, func(int64, int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		t.Errorf("verify: %q, %v", report.Problems, err)
 	}

@@ -53,5 +53,5 @@ func TestReplaysAcrossARotation(t *testing.T) {
 	w.redeem(g, "1", once("second")...).again(second)
 	check("3.00")
 	// What was sealed with the first key is still read.
-	verify(card, "1", code)(w).want(200)
+	withVerification(card, "1", code)(w).want(200)
 }

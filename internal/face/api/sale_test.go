@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	saleof "boon.example/internal/sale"
@@ -37,7 +37,7 @@ func (w *world) balance(g made) string {
 // addsUp has boon verify look at everything.
 func (w *world) addsUp() {
 	w.Helper()
-	report, err := ledger.Verify(w.Context(), w.store, 2, func(int64, int64) {})
+	report, err := verify.All(w.Context(), w.store, 2, func(int64, int64) {})
 	if err != nil || len(report.Problems) > 0 {
 		w.Errorf("verify: %v, %v", report.Problems, err)
 	}

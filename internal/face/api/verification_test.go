@@ -11,8 +11,8 @@ import (
 	"boon.example/internal/refusal"
 )
 
-// verify asks for an amount of a card with a verification code; "" for none.
-func verify(card made, amount, code string) func(*world, ...string) reply {
+// withVerification asks for an amount of a card with a verification code; "" for none.
+func withVerification(card made, amount, code string) func(*world, ...string) reply {
 	return func(w *world, headers ...string) reply {
 		w.Helper()
 		return w.post("redeem-gift", verifyBody(card, amount, code), headers...)
@@ -56,9 +56,9 @@ func TestVerificationCodes(t *testing.T) {
 	w := newWorld(t)
 	cards, codes := w.verified(2)
 	card, code := cards[0], codes[0]
-	verify(card, "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
+	withVerification(card, "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
 	for _, bad := range []string{"123", "12345", "abcd", "١٢٣٤", " 123"} {
-		verify(card, "1", bad)(w).refused(400, refusal.ValidationFailure, "verificationCode")
+		withVerification(card, "1", bad)(w).refused(400, refusal.ValidationFailure, "verificationCode")
 	}
 	w.post("redeem-gift", strings.Replace(redeemBody(card, "1"), "{", `{"verificationCode":1234,`, 1)).refused(400,
 		refusal.ValidationFailure, "verificationCode")
@@ -66,14 +66,14 @@ func TestVerificationCodes(t *testing.T) {
 	w.post("hold-gift", verifyBody(card, "1", wrong(code, 0))).refused(409, refusal.RedemptionNotAllowed,
 		"verificationCode")
 
-	first := verify(card, "1", code)(w, once("k")...).want(200, "currentBalance", "19.00")
-	verify(card, "1", code)(w, once("k")...).again(first)
-	verify(card, "1", wrong(code, 0))(w, once("k")...).refused(422, refusal.IdempotencyMismatch)
+	first := withVerification(card, "1", code)(w, once("k")...).want(200, "currentBalance", "19.00")
+	withVerification(card, "1", code)(w, once("k")...).again(first)
+	withVerification(card, "1", wrong(code, 0))(w, once("k")...).refused(422, refusal.IdempotencyMismatch)
 	held := w.post("hold-gift", verifyBody(card, "5", code)).want(200)
 	w.post("capture-hold", `{"holdID":"`+held.at("holdID")+`"}`).want(200, "currentBalance", "14.00")
 	w.post("reverse-redemption", `{"redemptionID":"`+first.at("redemptionID")+`"}`).want(200, "currentBalance", "15.00")
 	plain := w.send(ofMoney("5"))
-	verify(plain, "1", "1234")(w).want(200) // it has none
+	withVerification(plain, "1", "1234")(w).want(200) // it has none
 	for _, r := range []reply{first, held, w.get("/gifting/gifts/" + card.id), w.get("/gifting/gifts/" + card.id +
 		"/history"),
 		w.get("/requests/k"), w.post("validate-gift", `{"voucherCode":"`+card.code+`","organizationID":"`+pier+`"}`)} {
@@ -96,15 +96,15 @@ func TestGuessingVerificationCodes(t *testing.T) {
 	card, code := cards[0], codes[0]
 	for n := range 4 {
 		headers := append(as([]string{harborKey, pierKey}[n%2]), once(fmt.Sprintf("g%d", n))...)
-		first := verify(card, "1", wrong(code, n))(w, headers...).refused(409, refusal.RedemptionNotAllowed,
+		first := withVerification(card, "1", wrong(code, n))(w, headers...).refused(409, refusal.RedemptionNotAllowed,
 			"verificationCode")
-		verify(card, "1", wrong(code, n))(w, headers...).again(first) // and does not count
+		withVerification(card, "1", wrong(code, n))(w, headers...).again(first) // and does not count
 	}
-	verify(card, "1", code)(w).want(200)
+	withVerification(card, "1", code)(w).want(200)
 	for n := range 5 { // also where more is asked for than there is
-		verify(card, "5000", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+		withVerification(card, "5000", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 	}
-	blocked := verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
+	blocked := withVerification(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
 	if text := blocked.at("messages[0].text"); !strings.Contains(text, "blocked") {
 		t.Error(text)
 	}
@@ -120,18 +120,20 @@ func TestGuessingVerificationCodes(t *testing.T) {
 
 	w.unblock(card).want(200)
 	for n := range 4 {
-		verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+		withVerification(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 	}
-	verify(card, "1", code)(w).want(200)
+	withVerification(card, "1", code)(w).want(200)
 
 	// At once, from several tills: five are counted, and the card is blocked for the rest, the right one among them.
 	card, code = cards[1], codes[1]
 	var tries sync.WaitGroup
 	for n := range 16 {
-		tries.Go(func() { verify(card, "1", wrong(code, n))(w, as([]string{harborKey, pierKey, rotatedKey}[n%3])...) })
+		tries.Go(func() {
+			withVerification(card, "1", wrong(code, n))(w, as([]string{harborKey, pierKey, rotatedKey}[n%3])...)
+		})
 	}
 	tries.Wait()
-	verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
+	withVerification(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
 	w.get("/gifting/gifts/"+card.id+"/history").want(200, "entries[7].kind", "BLOCKED").has("entries", 8)
 	w.sound()
 }
@@ -144,13 +146,13 @@ func TestGuessingAtATill(t *testing.T) {
 	cards, codes := w.verified(7)
 	till := as(pierKey)
 	for n := range merchant.GuessBurst {
-		verify(cards[n/4], "1", wrong(codes[n/4], n))(w, till...).refused(409, refusal.RedemptionNotAllowed,
+		withVerification(cards[n/4], "1", wrong(codes[n/4], n))(w, till...).refused(409, refusal.RedemptionNotAllowed,
 			"verificationCode")
 	}
-	verify(cards[6], "1", codes[6])(w, till...).refused(429, refusal.RateLimited)
+	withVerification(cards[6], "1", codes[6])(w, till...).refused(429, refusal.RateLimited)
 	w.post("hold-gift", verifyBody(cards[6], "1", codes[6]), till...).refused(429, refusal.RateLimited)
-	verify(cards[6], "1", codes[6])(w, as(harborKey)...).want(200) // another till is served
-	w.redeem(w.send(ofMoney("5")), "1", till...).want(200)         // and this one, where no code is asked for
+	withVerification(cards[6], "1", codes[6])(w, as(harborKey)...).want(200) // another till is served
+	w.redeem(w.send(ofMoney("5")), "1", till...).want(200)                   // and this one, where no code is asked for
 	scanned := `{"voucherPublicToken":"` + w.send(ofMoney("5")).token + `","amount":1,"verificationCode":"1234"}`
 	w.post("redeem-gift", scanned, till...).want(200) // though one is shown
 	w.sound()
@@ -163,21 +165,21 @@ func TestVerificationCodeOfAReplacedCard(t *testing.T) {
 	w := newWorld(t)
 	cards, codes := w.verified(3)
 	replaced := w.replace(cards[0])
-	verify(replaced, "1", "")(w).want(200)
-	verify(replaced, "1", codes[0])(w).want(200) // is ignored
-	verify(replaced, "1", wrong(codes[0], 0))(w).want(200)
+	withVerification(replaced, "1", "")(w).want(200)
+	withVerification(replaced, "1", codes[0])(w).want(200) // is ignored
+	withVerification(replaced, "1", wrong(codes[0], 0))(w).want(200)
 	w.post("hold-gift", verifyBody(replaced, "1", "")).want(200)
 
 	elsewhere := `{"voucherID":"` + cards[1].id + `","deliveryMethodID":1,"recipientContact":"ben@example.com"}`
 	sent := w.post("resend-gift", elsewhere).want(200, "status", "DELIVERED")
-	verify(made{id: cards[1].id, code: sent.at("voucherCode")}, "1", "")(w).want(200)
+	withVerification(made{id: cards[1].id, code: sent.at("voucherCode")}, "1", "")(w).want(200)
 	w.get("/gifting/gifts/"+cards[1].id+"/history").want(200, "entries[2].kind", "REPLACED", "entries[3].kind", "RESENT")
 	w.post("redeem-gift", `{"voucherCode":"`+cards[1].code+`","organizationID":"`+pier+`","verificationCode":"`+codes[1]+
 		`"}`).refused(409, refusal.RedemptionNotAllowed)
 
 	w.post("resend-gift", `{"voucherID":"`+cards[2].id+`"}`).want(200) // in print, as before
-	verify(cards[2], "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
-	verify(cards[2], "1", codes[2])(w).want(200)
+	withVerification(cards[2], "1", "")(w).refused(400, refusal.ValidationFailure, "verificationCode")
+	withVerification(cards[2], "1", codes[2])(w).want(200)
 	w.sound()
 }
 
@@ -190,7 +192,7 @@ func TestAMistypedCodeDoesNotKeepASale(t *testing.T) {
 	for _, sale := range []string{"first", "second"} {
 		w.post("activate-gift", activateBody(card, ""), once(sale)...).want(200)
 		for n := range 2 {
-			verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+			withVerification(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 		}
 		w.post("reverse-activation", `{"idempotencyKey":"`+sale+`"}`).want(200, "status", "NOT_ACTIVATED")
 	}
@@ -215,7 +217,7 @@ func TestASaleThatIsTakenBackForgetsNoWrongCode(t *testing.T) {
 		}
 		sell("first")
 		for n := range 4 {
-			verify(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+			withVerification(card, "1", wrong(code, n))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
 		}
 		takeBack("first").want(200, "status", "NOT_ACTIVATED")
 		sell("second")
@@ -224,8 +226,8 @@ func TestASaleThatIsTakenBackForgetsNoWrongCode(t *testing.T) {
 			takeBack("second").refused(409, refusal.RedemptionNotAllowed)
 			continue
 		}
-		verify(card, "1", wrong(code, 4))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
-		verify(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
+		withVerification(card, "1", wrong(code, 4))(w).refused(409, refusal.RedemptionNotAllowed, "verificationCode")
+		withVerification(card, "1", code)(w).refused(409, refusal.RedemptionNotAllowed)
 		w.post("validate-gift", `{"voucherCode":"`+card.code+`","organizationID":"`+pier+`"}`).want(200, "isRedeemable",
 			"false", "notRedeemableReasons[0].code", "BLOCKED")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -51,7 +52,7 @@ type Before struct {
 // Find looks a gift up by its code, which is limited against guessing. Where no attempt is left, or the card was
 // replaced, nothing is looked up by the code, but it is compared with those of gifts that the caller used before: what
 // became of these can be asked for and undone all the same. The zero Before is none.
-func (c *Call) Find(code gift.VoucherCode, before Before) (gift.Gift, error) {
+func (c *Call) Find(code codes.VoucherCode, before Before) (gift.Gift, error) {
 	g, err := c.FindByCode(code, c.Location)
 	seen := g.Replaced
 	if errors.Is(err, refusal.RateLimited) || errors.Is(err, refusal.RedemptionNotAllowed) {
@@ -65,7 +66,7 @@ func (c *Call) Find(code gift.VoucherCode, before Before) (gift.Gift, error) {
 }
 
 // findUsed finds a gift that was refused, if the caller used it before, and what Replaced was when its card was seen.
-func (c *Call) findUsed(code gift.VoucherCode, before Before, refused error) (gift.Gift, int, error) {
+func (c *Call) findUsed(code codes.VoucherCode, before Before, refused error) (gift.Gift, int, error) {
 	used, err := c.usedUnder(before.References)
 	if err != nil {
 		return gift.Gift{}, 0, err

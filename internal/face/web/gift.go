@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/width"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/bars"
 	"boon.example/internal/post/card"
@@ -42,7 +43,7 @@ const (
 // outside.
 func (s *site) find(r *http.Request) (gift.Gift, *merchant.Account, error) {
 	text := r.PathValue("token")
-	token, err := gift.ParseToken(text)
+	token, err := codes.ParseToken(text)
 	if err != nil || token.Reveal() != text {
 		return gift.Gift{}, nil, s.miss(r)
 	}

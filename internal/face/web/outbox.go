@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/message"
@@ -236,9 +237,9 @@ func (s *site) message(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	base := card.GiftURL(s.PublicURL, gift.Token{})
+	base := card.GiftURL(s.PublicURL, codes.Token{})
 	main := messagePage{Message: m, Item: outboxItem{At: m.At},
-		address: regexp.MustCompile(regexp.QuoteMeta(base) + fmt.Sprintf("[0-9A-Za-z]{%d}", gift.TokenLength))}
+		address: regexp.MustCompile(regexp.QuoteMeta(base) + fmt.Sprintf("[0-9A-Za-z]{%d}", codes.TokenLength))}
 	g, err := s.Messages.Gift(r.Context(), m.AccountID, m.GiftID)
 	switch {
 	case err == nil:

@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/post/message"
 )
@@ -34,7 +35,7 @@ func full(t *testing.T, n int) *fakeStore {
 		}
 		s.messages = append(s.messages, m)
 		g := aGift(t)
-		other, err := gift.ParseToken(fmt.Sprintf("%022d", i))
+		other, err := codes.ParseToken(fmt.Sprintf("%022d", i))
 		if err != nil {
 			t.Fatal(err)
 		}

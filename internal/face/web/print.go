@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
@@ -146,7 +147,7 @@ func paper(r *http.Request, a *merchant.Account, location guid.ID) print.Paper {
 // sheet finds the order that an address leads to.
 func (s *site) sheet(r *http.Request) (account, order guid.ID, err error) {
 	text := r.PathValue("sheet")
-	token, err := gift.ParseToken(text)
+	token, err := codes.ParseToken(text)
 	if err != nil || token.Reveal() != text {
 		return account, order, s.miss(r)
 	}

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 )
@@ -61,7 +62,7 @@ func TestPrintOrder(t *testing.T) {
 		if i == 11 {
 			g.Card.Method = contact.Email
 		}
-		other, err := gift.ParseToken(fmt.Sprintf("%022d", i))
+		other, err := codes.ParseToken(fmt.Sprintf("%022d", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestGuestsOfOneMerchantKeepNoOthersWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		flood, other := aGift(t), aGift(t)
 		var err error
-		if other.Card.Token, err = gift.NewToken(rand.Reader); err != nil {
+		if other.Card.Token, err = codes.NewToken(rand.Reader); err != nil {
 			t.Fatal(err)
 		}
 		other.AccountID = guid.ID{77}

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/base/clientip"
 	"boon.example/internal/base/fair"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
@@ -43,7 +44,7 @@ type Config struct {
 
 	// Order finds the order that the token in the address of a printed sheet is for; refusal.NotFound when there is none,
 	// or none any more.
-	Order func(context.Context, gift.Token) (account, order guid.ID, err error)
+	Order func(context.Context, codes.Token) (account, order guid.ID, err error)
 	// Clock reads the clock of a test account.
 	Clock         func(ctx context.Context, account guid.ID) (merchant.Clock, error)
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
@@ -59,7 +60,7 @@ type Config struct {
 // Gifts finds gifts for their page.
 type Gifts interface {
 	// GiftByToken finds a gift of any account; refusal.NotFound when there is none.
-	GiftByToken(context.Context, gift.Token) (gift.Gift, error)
+	GiftByToken(context.Context, codes.Token) (gift.Gift, error)
 	// Gifts selects at most Filter.Limit gifts.
 	Gifts(context.Context, gift.Filter) ([]gift.Gift, error)
 	// History gives at most limit entries of a voucher after the one numbered seq, the oldest first.

@@ -20,6 +20,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -52,7 +53,7 @@ type fakeStore struct {
 	log      strings.Builder
 }
 
-func (s *fakeStore) GiftByToken(_ context.Context, t gift.Token) (gift.Gift, error) {
+func (s *fakeStore) GiftByToken(_ context.Context, t codes.Token) (gift.Gift, error) {
 	g, ok := s.gifts[t.Reveal()]
 	if !s.replaced.IsZero() {
 		return gift.Gift{}, &gift.ReplacedError{Voucher: g.Voucher, At: s.replaced}
@@ -127,11 +128,11 @@ var account = &merchant.Account{
 
 func aGift(t testing.TB) gift.Gift {
 	t.Helper()
-	code, err := gift.ParseVoucherCode("482915073364")
+	code, err := codes.ParseVoucherCode("482915073364")
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := gift.ParseToken(token)
+	secret, err := codes.ParseToken(token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 			}
 			return d
 		},
-		Order: func(_ context.Context, t gift.Token) (guid.ID, guid.ID, error) {
+		Order: func(_ context.Context, t codes.Token) (guid.ID, guid.ID, error) {
 			if t.Reveal() != sheetToken {
 				return guid.ID{}, guid.ID{}, refusal.NotFound
 			}

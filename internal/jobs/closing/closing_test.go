@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/books"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs/closing"
 	"boon.example/internal/ledger"
@@ -69,11 +70,11 @@ func issue(t *testing.T, s *store.Store, account *merchant.Account, at time.Time
 // issueBy makes a gift at an instant, with an id that was drawn at another one.
 func issueBy(t *testing.T, s *store.Store, account *merchant.Account, at, drawn time.Time) {
 	t.Helper()
-	code, err := gift.NewVoucherCode(rand.Reader)
+	code, err := codes.NewVoucherCode(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/jobs/expiry"
@@ -78,11 +79,11 @@ func make100(b *testing.B, s *store.Store, account guid.ID, until time.Time) {
 	b.Helper()
 	var c ledger.Changes
 	for n := range 100 {
-		code, err := gift.NewVoucherCode(rand.Reader)
+		code, err := codes.NewVoucherCode(rand.Reader)
 		if err != nil {
 			b.Fatal(err)
 		}
-		token, err := gift.NewToken(rand.Reader)
+		token, err := codes.NewToken(rand.Reader)
 		if err != nil {
 			b.Fatal(err)
 		}

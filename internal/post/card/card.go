@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/locale"
@@ -279,7 +280,7 @@ func plain(pieces []locale.Piece) string {
 }
 
 // GiftURL is the address of a gift's page, which its QR code holds too.
-func GiftURL(publicURL string, t gift.Token) string {
+func GiftURL(publicURL string, t codes.Token) string {
 	return strings.TrimSuffix(publicURL, "/") + "/g/" + t.Reveal()
 }
 
@@ -287,4 +288,4 @@ func GiftURL(publicURL string, t gift.Token) string {
 const PassPath = "/pass.pkpass"
 
 // PassURL is the address of the pass of a gift for Apple Wallet.
-func PassURL(publicURL string, t gift.Token) string { return GiftURL(publicURL, t) + PassPath }
+func PassURL(publicURL string, t codes.Token) string { return GiftURL(publicURL, t) + PassPath }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -62,9 +63,9 @@ func (f *faulty) issue(g gift.Gift) ledger.Job {
 	f.t.Helper()
 	if g.Card.Code.Reveal() == aCode { // each is given out once
 		var err error
-		g.Card.Code, err = gift.NewVoucherCode(rand.Reader)
+		g.Card.Code, err = codes.NewVoucherCode(rand.Reader)
 		check(f.t, err)
-		g.Card.Token, err = gift.NewToken(rand.Reader)
+		g.Card.Token, err = codes.NewToken(rand.Reader)
 		check(f.t, err)
 	}
 	due := g.Card.DeliveryDate

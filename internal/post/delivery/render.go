@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
@@ -169,7 +170,7 @@ func RenderBalance(g *gift.Gift, a *merchant.Account, used []gift.Entry, publicU
 func RenderRedirected(g *gift.Gift, a *merchant.Account, id guid.ID, p Pictures, now time.Time) (message.Message,
 	error) {
 	view := *g
-	view.Card.Code, view.Card.Token = gift.VoucherCode{}, gift.Token{}
+	view.Card.Code, view.Card.Token = codes.VoucherCode{}, codes.Token{}
 	view.Status = gift.Cancelled // there is nothing to be shown at a till
 	return write("redirected", &view, a, nil, "", id, Pictures{Logo: p.Logo}, now)
 }

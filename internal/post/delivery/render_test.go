@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -31,11 +32,11 @@ const aCode = "123456789012"
 
 // aGift is a pending gift of $25 from Ben to Anna.
 func aGift(m contact.Method) gift.Gift {
-	code, err := gift.ParseVoucherCode(aCode)
+	code, err := codes.ParseVoucherCode(aCode)
 	if err != nil {
 		panic(err)
 	}
-	token, err := gift.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
+	token, err := codes.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
 	if err != nil {
 		panic(err)
 	}

@@ -69,8 +69,8 @@ func parts(s string) int {
 var alike = strings.NewReplacer("’", "'", "‘", "'", "“", "\"", "”", "\"", "–", "-", "—", "-", "…", "...", "\u00a0", " ",
 	"\u202f", " ", "`", "'")
 
-// codes are those of the currencies whose signs the GSM alphabet lacks.
-var codes = strings.NewReplacer("₹", "INR", "₪", "ILS", "₩", "KRW", "฿", "THB", "₫", "VND",
+// currencyCodes are those of the currencies whose signs the GSM alphabet lacks.
+var currencyCodes = strings.NewReplacer("₹", "INR", "₪", "ILS", "₩", "KRW", "฿", "THB", "₫", "VND",
 	"₡", "CRC", "GH₵", "GHS", "₦", "NGN", "₱", "PHP", "₲", "PYG", "₴", "UAH", "₺", "TRY", "₽", "RUB", "₾", "GEL",
 	"₸", "KZT", "₭", "LAK", "₮", "MNT", "৳", "BDT", "៛", "KHR")
 
@@ -114,7 +114,7 @@ func (c content) short(kind string) func(limit int) string {
 	return func(limit int) string {
 		name := func(s string) string { return card.Clip(neighbours(alike.Replace(s)), limit) }
 		worth := func(w card.Worth) string {
-			w.Number, w.Unit = codes.Replace(w.Number), name(w.Unit)
+			w.Number, w.Unit = currencyCodes.Replace(w.Number), name(w.Unit)
 			return w.String()
 		}
 		if kind == "redirected" {

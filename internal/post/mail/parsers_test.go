@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -115,11 +116,11 @@ func sameSet(a, b []string) bool {
 // everyMail is one of each kind, with names that are hard to write in a header; n makes its ids its own.
 func everyMail(t *testing.T, l merchant.Language, n byte) map[string]message.Message {
 	t.Helper()
-	code, err := gift.ParseVoucherCode("482915073364")
+	code, err := codes.ParseVoucherCode("482915073364")
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := gift.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
+	token, err := codes.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -145,11 +146,11 @@ func mark(t *testing.T) merchant.Asset {
 // mailOf sends one gift by e-mail in a design and gives the mail as it would leave.
 func mailOf(t *testing.T, d merchant.Design, assets ...merchant.Asset) (node, []byte) {
 	t.Helper()
-	code, err := gift.ParseVoucherCode("482915073364")
+	code, err := codes.ParseVoucherCode("482915073364")
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := gift.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
+	token, err := codes.ParseToken("7nB2cD9fGhJkLmNpQrStUv")
 	if err != nil {
 		t.Fatal(err)
 	}

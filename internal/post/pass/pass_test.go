@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -58,7 +59,7 @@ func account() *merchant.Account {
 // of makes a card of a gift as change makes it, for a reader of a language.
 func of(l merchant.Language, change func(*gift.Gift)) *Card {
 	a := account()
-	code, err := gift.ParseVoucherCode("123456789012")
+	code, err := codes.ParseVoucherCode("123456789012")
 	if err != nil {
 		panic(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -89,9 +90,9 @@ func newWorld(t testing.TB) *world {
 
 // issue makes the gift that all is taken from.
 func (w *world) issue() {
-	code, err := gift.NewVoucherCode(rand.Reader)
+	code, err := codes.NewVoucherCode(rand.Reader)
 	check(w.t, err)
-	token, err := gift.NewToken(rand.Reader)
+	token, err := codes.NewToken(rand.Reader)
 	check(w.t, err)
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: newID(), AccountID: w.account, ProgramID: merchant.BusinessProgram.ID,

@@ -14,12 +14,13 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/setup"
 )
 
-// Verifier is a store as it is verified. It implements ledger.VoucherReader.
+// Verifier is a store as it is verified. It implements verify.VoucherReader.
 type Verifier struct{ db *db.DB }
 
 // NewVerifier is that of an open database.
@@ -35,14 +36,14 @@ func (v Verifier) CountVouchers(ctx context.Context) (n int64, err error) {
 }
 
 // Check begins a check of all that is committed by now, and tells found of each problem.
-func (v Verifier) Check(found func(problem string)) ledger.Check { return v.CheckSince(nil, found) }
+func (v Verifier) Check(found func(problem string)) verify.Check { return v.CheckSince(nil, found) }
 
 // CheckSince begins a check that also finds what is gone since an earlier check gave a checkpoint.
 func (v Verifier) CheckSince(checkpoint []chain.Head, found func(problem string)) *Check {
 	return New(v.db, checkpoint, found, found)
 }
 
-// Check is a check of a store. It implements ledger.Check: its pages may be read by several goroutines at once.
+// Check is a check of a store. It implements verify.Check: its pages may be read by several goroutines at once.
 type Check struct {
 	db           *db.DB
 	found        func(problem string)
@@ -69,7 +70,7 @@ func New(d *db.DB, checkpoint []chain.Head, found, inChains func(problem string)
 	return c
 }
 
-// Acknowledged implements ledger.Check.
+// Acknowledged implements verify.Check.
 func (c *Check) Acknowledged(problem string) bool { return c.acknowledged[setup.OneLine(problem)] }
 
 // unlessAcknowledged tells of what nobody acknowledged, once that is known.
@@ -95,7 +96,7 @@ func (c *Check) Quickly() { c.chains.Remember(remembered) }
 // Checkpoint says how far all chains had come when they were followed.
 func (c *Check) Checkpoint() []chain.Head { return c.chains.Checkpoint() }
 
-// Missing implements ledger.Check.
+// Missing implements verify.Check.
 func (c *Check) Missing() { c.chains.Missing() }
 
 // The rows of chains after a place; at most $3.
@@ -111,7 +112,7 @@ const (
 // chainPage is how many rows of chains are read at once: a row has 16 bytes for each entry of its group.
 const chainPage = 200
 
-// Chains implements ledger.Check.
+// Chains implements verify.Check.
 func (c *Check) Chains(ctx context.Context, pause func(rows int) error) error {
 	if err := c.checkSetupChain(ctx); err != nil {
 		return err
@@ -241,14 +242,14 @@ var selectPageHistories = db.Text{
 		e.details, e.held_after, e.address, e.till, e.writer, e.n FROM e ORDER BY e.voucher_id, e.seq`,
 }
 
-// Page implements ledger.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
+// Page implements verify.Check. Vouchers of two accounts may be on a page; should they share an id, the page ends
 // between them.
 func (c *Check) Page(ctx context.Context, from ledger.Ref, limit, longest int) (
 	page []gift.Voucher, histories map[guid.ID][]gift.Entry, err error) {
 	return c.read(ctx, longest, selectPage, db.KeyOf(from.AccountID), db.KeyOf(from.ID), limit)
 }
 
-// One implements ledger.Check.
+// One implements verify.Check.
 func (c *Check) One(ctx context.Context, voucher ledger.Ref, longest int) (
 	page []gift.Voucher, histories map[guid.ID][]gift.Entry, err error) {
 	return c.read(ctx, longest, selectOne, db.KeyOf(voucher.AccountID), db.KeyOf(voucher.ID))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store/db"
 )
 
@@ -59,7 +59,7 @@ func (v Verifier) NotePending(ctx context.Context, now time.Time) error {
 }
 
 // NoteVerified notes what came of it: nothing is left to be noted where everything holds.
-func (v Verifier) NoteVerified(ctx context.Context, r *ledger.Report, now time.Time) error {
+func (v Verifier) NoteVerified(ctx context.Context, r *verify.Report, now time.Time) error {
 	n := int64(len(r.Problems)) + r.More
 	if n == 0 {
 		return v.note(ctx, "", now, 0, "")

@@ -13,15 +13,16 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/setup"
 )
 
-// Parts implements ledger.Check.
-func (c *Check) Parts() []ledger.Part {
-	return []ledger.Part{
+// Parts implements verify.Check.
+func (c *Check) Parts() []verify.Part {
+	return []verify.Part{
 		part("the database file", 30, whole(c.db.CheckIntegrity)),
 		part("codes and tokens, and what gifts are found by", 35, c.checkCards),
 		part("gifts without a card", 0, c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
@@ -81,8 +82,8 @@ func (c *Check) Parts() []ledger.Part {
 	}
 }
 
-func part(name string, work int, run func(context.Context, func(string), func(int64)) error) ledger.Part {
-	return ledger.Part{Name: name, Work: work, Run: run}
+func part(name string, work int, run func(context.Context, func(string), func(int64)) error) verify.Part {
+	return verify.Part{Name: name, Work: work, Run: run}
 }
 
 // whole is a part that does not walk the vouchers.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
@@ -19,13 +20,13 @@ import (
 // GiftByCode finds a gift of any account by its code; a *gift.ReplacedError, where its card was replaced. Where a code
 // that was typed at an account is Boon's code of one gift and that of another system on another one, it finds the one
 // of the account, else Boon's.
-func (r *Reader) GiftByCode(ctx context.Context, c gift.VoucherCode) (gift.Gift, error) {
+func (r *Reader) GiftByCode(ctx context.Context, c codes.VoucherCode) (gift.Gift, error) {
 	return r.giftBySecret(ctx, record.CodeSecret, c.Account(), func() [][]byte { return r.db.Keys.CodeHashes(c) },
 		func(g *gift.Gift) bool { return g.Card.Code.Is(c) })
 }
 
 // GiftByToken finds a gift of any account by its token; a *gift.ReplacedError, where its card was replaced.
-func (r *Reader) GiftByToken(ctx context.Context, t gift.Token) (gift.Gift, error) {
+func (r *Reader) GiftByToken(ctx context.Context, t codes.Token) (gift.Gift, error) {
 	return r.giftBySecret(ctx, record.TokenSecret, guid.ID{}, func() [][]byte { return r.db.Keys.TokenHashes(t) },
 		func(g *gift.Gift) bool { return g.Card.Token == t })
 }
@@ -72,7 +73,8 @@ const selectReplacedCodes = `SELECT s.hash, s.replaced FROM secret AS s
 // GiftWithCode finds a gift of an account by its id, if a code is its own; a *gift.ReplacedError, where it was that of
 // a card that was replaced; else refusal.NotFound. Nothing is looked up by the code: how long it takes to find that it
 // is another one tells nothing of it.
-func (r *Reader) GiftWithCode(ctx context.Context, account, voucher guid.ID, code gift.VoucherCode) (gift.Gift, error) {
+func (r *Reader) GiftWithCode(ctx context.Context, account, voucher guid.ID, code codes.VoucherCode) (gift.Gift,
+	error) {
 	g, err := r.Gift(ctx, account, voucher)
 	if err != nil {
 		return gift.Gift{}, err

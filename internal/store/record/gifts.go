@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
@@ -163,24 +164,24 @@ func boundToGift(account, voucher guid.ID) []byte {
 }
 
 // SealSecrets seals a gift's code and token, one after the other, for it.
-func SealSecrets(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token) []byte {
+func SealSecrets(keys *sealed.Keys, account, voucher guid.ID, c codes.VoucherCode, t codes.Token) []byte {
 	return keys.Seal([]byte(c.Kept()+t.Reveal()), boundToGift(account, voucher))
 }
 
 // OpenSecrets reads what SealSecrets made.
-func OpenSecrets(keys *sealed.Keys, account, voucher guid.ID, secrets []byte) (gift.VoucherCode, gift.Token, error) {
+func OpenSecrets(keys *sealed.Keys, account, voucher guid.ID, secrets []byte) (codes.VoucherCode, codes.Token, error) {
 	plain, err := keys.Open(secrets, boundToGift(account, voucher))
 	if err != nil {
-		return gift.VoucherCode{}, gift.Token{}, err
+		return codes.VoucherCode{}, codes.Token{}, err
 	}
-	at := max(0, len(plain)-gift.TokenLength)
-	code, err := gift.ParseKept(account, string(plain[:at]))
+	at := max(0, len(plain)-codes.TokenLength)
+	code, err := codes.ParseKept(account, string(plain[:at]))
 	if err != nil {
-		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed code is not a voucher code")
+		return codes.VoucherCode{}, codes.Token{}, errors.New("the sealed code is not a voucher code")
 	}
-	token, err := gift.ParseToken(string(plain[at:]))
+	token, err := codes.ParseToken(string(plain[at:]))
 	if err != nil {
-		return gift.VoucherCode{}, gift.Token{}, errors.New("the sealed token is not a token")
+		return codes.VoucherCode{}, codes.Token{}, errors.New("the sealed token is not a token")
 	}
 	return code, token, nil
 }
@@ -198,7 +199,7 @@ var InsertSecret = &db.Query{What: "writing into secret",
 		SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::BYTEA[], $4::BYTEA[], $5::BIGINT[])`}
 
 // SecretRows are what a gift's code and token are found by; replaced is the number of the entry that took them away.
-func SecretRows(keys *sealed.Keys, account, voucher guid.ID, c gift.VoucherCode, t gift.Token,
+func SecretRows(keys *sealed.Keys, account, voucher guid.ID, c codes.VoucherCode, t codes.Token,
 	replaced int) (code, token []any) {
 	return []any{keys.CodeHash(c), CodeSecret, db.KeyOf(account), db.KeyOf(voucher), replaced},
 		[]any{keys.TokenHash(t), TokenSecret, db.KeyOf(account), db.KeyOf(voucher), replaced}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/durable"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store/check"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/files"
@@ -25,7 +25,7 @@ type RestoreReport struct {
 	Database      string    // the file that is the backup now
 	Aside         string    // where the one is that was there before; "": there was none
 	AsideLog      string    // and its log; "": it had none
-	ledger.Report           // of a restore that verifies later: empty
+	verify.Report           // of a restore that verifies later: empty
 	Newest        time.Time // when the newest entry was made
 	Later         bool      // the service that serves it verifies it
 }
@@ -126,7 +126,7 @@ func (r *RestoreReport) examine(ctx context.Context, copied db.Options, now time
 	if r.Later {
 		err = books.NotePending(ctx, now)
 	} else {
-		r.Report, err = ledger.Verify(ctx, books, runtime.GOMAXPROCS(0), progress)
+		r.Report, err = verify.All(ctx, books, runtime.GOMAXPROCS(0), progress)
 		if err == nil && len(r.Problems) == 0 {
 			err = books.NoteVerified(ctx, &r.Report, now)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/wire"
 )
 
@@ -55,8 +56,8 @@ func WritePrintURL(w *wire.Writer, g *gift.Gift, s View) {
 }
 
 // WriteSheetURL writes where the printed gifts of an order can be printed together, if there are any.
-func WriteSheetURL(w *wire.Writer, sheet gift.Token, publicURL string) {
-	writeSecret(w, secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == gift.Token{})
+func WriteSheetURL(w *wire.Writer, sheet codes.Token, publicURL string) {
+	writeSecret(w, secretPrint, publicURL+"/orders/"+sheet.Reveal()+printPath, sheet == codes.Token{})
 }
 
 // CodesIn is how many codes an answer tells. No text in it has this look: its quotes are escaped.

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -170,7 +171,7 @@ func (f *pages) search(r *desk.Request) (desk.View, error) {
 // ofSale finds the gifts of a sale by a number that could be a code, before it counts as a guess of one. That tells
 // nobody of codes: whoever may search sees the numbers of all sales of the account.
 func (f *pages) ofSale(r *desk.Request, filter gift.Filter, text string) (page gift.Page, _ error) {
-	if _, err := gift.ReadCodeOf(r.Account, text); err != nil {
+	if _, err := codes.ReadOf(r.Account, text); err != nil {
 		return page, nil
 	}
 	filter.Reference = text
@@ -197,14 +198,14 @@ func (f *pages) one(r *desk.Request, text string) (*gift.Gift, error) {
 // bySecret finds a gift by its code or its token; nil where the text is neither. A text that could be the code of
 // another system, and is not, may be the number of a sale or a telephone.
 func bySecret(r *desk.Request, text string) (*gift.Gift, error) {
-	if code, err := gift.ReadCodeOf(r.Account, text); err == nil {
+	if code, err := codes.ReadOf(r.Account, text); err == nil {
 		g, err := r.FindByCode(code, guid.ID{})
-		if _, wrong := gift.ReadVoucherCode(text); wrong != nil && errors.Is(err, refusal.NotFound) {
+		if _, wrong := codes.ReadVoucherCode(text); wrong != nil && errors.Is(err, refusal.NotFound) {
 			return nil, nil
 		}
 		return &g, err
 	}
-	if token, err := gift.ParseToken(strings.TrimSuffix(text, "/print.pdf")); err == nil {
+	if token, err := codes.ParseToken(strings.TrimSuffix(text, "/print.pdf")); err == nil {
 		g, err := r.FindByToken(token, guid.ID{})
 		return &g, err
 	}

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -57,8 +58,8 @@ func (p *pages) look(r *desk.Request, e *editing, change *edits.Edit, look Look)
 			Recipient: r.Locale.Text("console.setup.sample-to"), Message: r.Locale.Text("console.setup.sample-message"),
 			Contact: "sample@example.com", Method: contact.Email, DesignID: design, DeliveryZone: account.Zone.String(),
 			DeliveredAt: r.Now}}
-	if g.Card.Code, err = gift.ParseVoucherCode("123456789012"); err == nil {
-		g.Card.Token, err = gift.ParseToken("SampleSampleSampleSamp")
+	if g.Card.Code, err = codes.ParseVoucherCode("123456789012"); err == nil {
+		g.Card.Token, err = codes.ParseToken("SampleSampleSampleSamp")
 	}
 	if err != nil {
 		return desk.View{}, err

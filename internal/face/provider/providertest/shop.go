@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -169,7 +170,7 @@ func (s *Shop) as(config string, do func(*store.Store, *merchant.Account, *merch
 func (s *Shop) Verify() {
 	s.Helper()
 	s.place.Use(s.TB, func(records *store.Store) error {
-		report, err := ledger.Verify(s.Context(), records, 2, func(_, _ int64) {})
+		report, err := verify.All(s.Context(), records, 2, func(_, _ int64) {})
 		for _, problem := range report.Problems {
 			s.Error(problem)
 		}

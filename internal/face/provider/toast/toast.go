@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -209,7 +210,7 @@ func (t *transaction) read(body []byte) bool {
 
 // find finds the card.
 func (t *transaction) find() error {
-	code, err := gift.ReadCode(t.Account, t.asked.Card)
+	code, err := codes.Read(t.Account, t.asked.Card)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -65,7 +66,7 @@ func (c *call) search() service.Reply {
 	if provider.Read(c.body, &asked) != nil {
 		return c.failed(malformed("The body is no search."))
 	}
-	code, err := gift.ReadCode(c.Account, asked.Cart.Code)
+	code, err := codes.Read(c.Account, asked.Cart.Code)
 	if err != nil {
 		return none
 	}

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/base/publickey"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -193,7 +194,7 @@ func refuseAnonymous(d *provider.Call) service.Reply {
 // find finds the gift of a code, and refuses what cannot be used. For an order that was redeemed before, also a gift is
 // found that is told to nobody else; "": for none.
 func (c *call) find(forOrder string) error {
-	code, err := gift.ReadCode(c.Account, c.asked.Code)
+	code, err := codes.Read(c.Account, c.asked.Code)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package gift
+package codes
 
 import (
 	"crypto/subtle"
@@ -21,19 +21,19 @@ const (
 	typedCode  codeKind = '?' // whoever: it was typed or scanned at a till of the account
 )
 
-// ParseCode reads a code that a machine sends for an account. Where the account has codes of other systems, it is
-// ReadCode, else ParseVoucherCode.
-func ParseCode(a *merchant.Account, s string) (VoucherCode, error) {
+// Parse reads a code that a machine sends for an account. Where the account has codes of other systems, it is
+// Read, else ParseVoucherCode.
+func Parse(a *merchant.Account, s string) (VoucherCode, error) {
 	if len(a.ImportedCodes) == 0 {
 		return ParseVoucherCode(s)
 	}
-	return ReadCode(a, s)
+	return Read(a, s)
 }
 
-// ReadCode reads a code as a person wrote, copied, scanned or swiped it at a till of an account. Where the account has
+// Read reads a code as a person wrote, copied, scanned or swiped it at a till of an account. Where the account has
 // codes of other systems, it may be one of them, or the track of a magnetic stripe with one of them on it. Whatever
 // could be one in some account is read alike, so that nobody is told which forms this account has.
-func ReadCode(a *merchant.Account, s string) (VoucherCode, error) {
+func Read(a *merchant.Account, s string) (VoucherCode, error) {
 	if len(a.ImportedCodes) == 0 {
 		return ReadVoucherCode(s)
 	}
@@ -46,10 +46,10 @@ func ReadCode(a *merchant.Account, s string) (VoucherCode, error) {
 	return VoucherCode{newSecret(text), typedCode, a.ID}, nil
 }
 
-// ReadCodeOf is ReadCode for staff of the account, who know its forms: a text is a code only if Boon's codes or the
+// ReadOf is Read for staff of the account, who know its forms: a text is a code only if Boon's codes or the
 // forms that the account declares are like it. A name is none, as each code has a digit.
-func ReadCodeOf(a *merchant.Account, s string) (VoucherCode, error) {
-	code, err := ReadCode(a, s)
+func ReadOf(a *merchant.Account, s string) (VoucherCode, error) {
+	code, err := Read(a, s)
 	if err != nil || len(a.ImportedCodes) == 0 {
 		return code, err
 	}
@@ -57,7 +57,7 @@ func ReadCodeOf(a *merchant.Account, s string) (VoucherCode, error) {
 	if _, err := ParseVoucherCode(text); err == nil {
 		return code, nil
 	}
-	if _, err := ImportedCode(a, text); err != nil || !strings.ContainsAny(text, "0123456789") {
+	if _, err := ParseImported(a, text); err != nil || !strings.ContainsAny(text, "0123456789") {
 		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode, "This is no code of the account.")
 	}
 	return code, nil
@@ -88,9 +88,10 @@ func swiped(s string) string {
 	return number
 }
 
-// ImportedCode reads a code that another system gave out to an account, as the file of an import has it. Spaces, dashes
-// and dots in it make no difference. It must have one of the forms that the account declares. The error is a sentence.
-func ImportedCode(a *merchant.Account, s string) (VoucherCode, error) {
+// ParseImported reads a code that another system gave out to an account, as the file of an import has it. Spaces,
+// dashes and dots in it make no difference. It must have one of the forms that the account declares. The error is a
+// sentence.
+func ParseImported(a *merchant.Account, s string) (VoucherCode, error) {
 	text := tidied(s)
 	form, declared := a.CodeForm(len(text))
 	switch {

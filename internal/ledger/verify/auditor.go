@@ -1,4 +1,4 @@
-package ledger
+package verify
 
 import (
 	"cmp"
@@ -11,18 +11,19 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 )
 
-// Auditor is Verify beside the service, in a loop and so slowly that it costs next to nothing: it follows the hash
-// chains and checks all gifts, and between two pages those that this process has just changed, as far as it gets
+// Auditor does what All does beside the service, in a loop and so slowly that it costs next to nothing: it follows the
+// hash chains and checks all gifts, and between two pages those that this process has just changed, as far as it gets
 // round to them. While gifts change, it takes a hundredth of a core; while tills rest, it goes on at its Pace. It
-// leaves to Verify what needs whole tables to be read, and very long histories.
+// leaves to All what needs whole tables to be read, and very long histories.
 type Auditor struct {
 	Store   VoucherReader
 	Logger  *slog.Logger  // told of each problem
-	Pace    int           // rows a second; 0: AuditPace
-	Rest    time.Duration // between two rounds; 0: AuditRest
-	Longest int           // entries that a history may have, to be checked; 0: AuditLongest
+	Pace    int           // rows a second; 0: Pace
+	Rest    time.Duration // between two rounds; 0: Rest
+	Longest int           // entries that a history may have, to be checked; 0: Longest
 
 	// What it has done so far.
 	Audited struct {
@@ -31,8 +32,8 @@ type Auditor struct {
 	}
 
 	mu      sync.Mutex
-	changed map[Ref]mark // to be checked soon
-	busy    bool         // something was committed since the last pause
+	changed map[ledger.Ref]mark // to be checked soon
+	busy    bool                // something was committed since the last pause
 }
 
 // mark is what the history of a changed gift must hold.
@@ -43,23 +44,23 @@ type mark struct {
 
 // What an Auditor does unless it is told otherwise.
 const (
-	AuditPace = 500
-	AuditRest = time.Minute
-	// AuditLongest takes some megabytes.
-	AuditLongest = 10_000
+	Pace = 500
+	Rest = time.Minute
+	// Longest takes some megabytes.
+	Longest = 10_000
 )
 
 const (
-	auditPage    = 50
-	auditChanged = 512 // gifts that may wait to be checked soon
-	auditPause   = 200 * time.Millisecond
-	auditShare   = 100              // while gifts change, it works for one of so many parts of the time
-	auditLongest = 10 * time.Second // that it rests for that
-	auditRetry   = 10 * time.Second
+	pageSize   = 50
+	maxChanged = 512 // gifts that may wait to be checked soon
+	minPause   = 200 * time.Millisecond
+	share      = 100              // while gifts change, it works for one of so many parts of the time
+	maxPause   = 10 * time.Second // that it rests for that
+	retryAfter = 10 * time.Second
 )
 
 // Changed remembers what was committed, to be checked soon. It is quick, and safe for concurrent use.
-func (a *Auditor) Changed(c Changes) {
+func (a *Auditor) Changed(c ledger.Changes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.busy = true
@@ -72,23 +73,23 @@ func (a *Auditor) Changed(c Changes) {
 }
 
 func (a *Auditor) remember(v *gift.Voucher) {
-	at := Ref{AccountID: v.AccountID, ID: v.ID}
-	if known, waits := a.changed[at]; waits && known.seq > v.Seq || !waits && len(a.changed) >= auditChanged {
+	at := ledger.Ref{AccountID: v.AccountID, ID: v.ID}
+	if known, waits := a.changed[at]; waits && known.seq > v.Seq || !waits && len(a.changed) >= maxChanged {
 		return
 	}
 	if a.changed == nil {
-		a.changed = map[Ref]mark{}
+		a.changed = map[ledger.Ref]mark{}
 	}
 	a.changed[at] = mark{v.Seq, v.Last}
 }
 
 // someChanged gives some of the changed gifts.
-func (a *Auditor) someChanged() map[Ref]mark {
+func (a *Auditor) someChanged() map[ledger.Ref]mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	some := map[Ref]mark{}
+	some := map[ledger.Ref]mark{}
 	for at, m := range a.changed {
-		if some[at] = m; len(some) == auditPage {
+		if some[at] = m; len(some) == pageSize {
 			break
 		}
 	}
@@ -96,7 +97,7 @@ func (a *Auditor) someChanged() map[Ref]mark {
 }
 
 // checked forgets a changed gift, unless it has changed again.
-func (a *Auditor) checked(at Ref, m mark) {
+func (a *Auditor) checked(at ledger.Ref, m mark) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.changed[at] == m {
@@ -106,14 +107,14 @@ func (a *Auditor) checked(at Ref, m mark) {
 
 // Run checks until ctx ends.
 func (a *Auditor) Run(ctx context.Context) {
-	a.Pace = cmp.Or(a.Pace, AuditPace)
-	a.Rest = cmp.Or(a.Rest, AuditRest)
-	a.Longest = cmp.Or(a.Longest, AuditLongest)
+	a.Pace = cmp.Or(a.Pace, Pace)
+	a.Rest = cmp.Or(a.Rest, Rest)
+	a.Longest = cmp.Or(a.Longest, Longest)
 	for ctx.Err() == nil {
 		err := a.round(ctx)
 		if err != nil && ctx.Err() == nil {
 			a.Logger.Warn("gifts could not be audited; this is tried again", "error", err)
-			_ = sleep(ctx, auditRetry)
+			_ = sleep(ctx, retryAfter)
 		}
 	}
 }
@@ -135,8 +136,8 @@ func (a *Auditor) round(ctx context.Context) error {
 		return err
 	}
 	whole := true
-	for from, more := (Ref{}), true; more; {
-		page, histories, err := check.Page(ctx, from, auditPage, a.Longest)
+	for from, more := (ledger.Ref{}), true; more; {
+		page, histories, err := check.Page(ctx, from, pageSize, a.Longest)
 		if err == nil {
 			audit(page, histories, a.Longest, unless(check.Acknowledged, a.found))
 			whole = a.count(page) && whole
@@ -164,9 +165,9 @@ func (a *Auditor) round(ctx context.Context) error {
 func (a *Auditor) pauseAfter(rows int, took time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	pause := max(auditPause, time.Duration(rows)*time.Second/time.Duration(a.Pace))
+	pause := max(minPause, time.Duration(rows)*time.Second/time.Duration(a.Pace))
 	if a.busy {
-		pause = max(pause, min(auditLongest, (auditShare-1)*took))
+		pause = max(pause, min(maxPause, (share-1)*took))
 	}
 	a.busy = false
 	return pause

@@ -1,4 +1,4 @@
-package gift
+package codes
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func TestImportedCodesAreReadByTheFormsOfTheAccount(t *testing.T) {
 		{"gift-oI-0123", "~giftoI0123"}, {strings.Repeat("aB3d", 8), "=" + strings.Repeat("aB3d", 8)},
 		{"012345678901", "=012345678901"},
 	} {
-		code, err := ImportedCode(a, c.written)
+		code, err := ParseImported(a, c.written)
 		if err != nil || code.Kept() != c.kept || !code.IsImported() || code.Account() != a.ID {
 			t.Errorf("%q: %q, %v", c.written, code.Kept(), err)
 			continue
@@ -40,7 +40,7 @@ func TestImportedCodesAreReadByTheFormsOfTheAccount(t *testing.T) {
 		"600612345678901x": "16 digits", "gift_oI_012": "nothing else", "éééééééééé": "nothing else",
 		strings.Repeat("1", 33): "33 characters", strings.Repeat("1", 300): "missing",
 	} {
-		if code, err := ImportedCode(a, written); err == nil || !strings.Contains(err.Error(), told) {
+		if code, err := ParseImported(a, written); err == nil || !strings.Contains(err.Error(), told) {
 			t.Errorf("%.40q: %v, %v", written, code.Reveal(), err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestWhatIsTypedFindsACardOfEitherSystem(t *testing.T) {
 	}
 	card := func(text string) VoucherCode {
 		t.Helper()
-		c, err := ImportedCode(a, text)
+		c, err := ParseImported(a, text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +76,13 @@ func TestWhatIsTypedFindsACardOfEitherSystem(t *testing.T) {
 		{card("GIFT010123"), "giftoi0123", true}, {card("GIFTOI0123"), "GIFTOL0123", false},
 		{card("AbCdEfGh"), "AbCdEfGh", true}, {card("AbCdEfGh"), "ABCDEFGH", false},
 	} {
-		typed, err := ReadCode(a, c.typed)
+		typed, err := Read(a, c.typed)
 		if is := err == nil && c.card.Is(typed); is != c.finds {
 			t.Errorf("%q finds %s: %t, %v", c.typed, c.card.Kept(), is, err)
 		}
 		if other := *a; err == nil {
 			other.ID = guid.ID{2}
-			if elsewhere, err := ReadCode(&other, c.typed); err != nil || c.card.Is(elsewhere) && c.card.IsImported() {
+			if elsewhere, err := Read(&other, c.typed); err != nil || c.card.Is(elsewhere) && c.card.IsImported() {
 				t.Errorf("%q finds %s of another account: %v", c.typed, c.card.Kept(), err)
 			}
 		}
@@ -96,14 +96,14 @@ func TestFormsAreNoSecretOfTheReader(t *testing.T) {
 	one, other := withForms(merchant.CodeForm{Digits: 16}), withForms(merchant.CodeForm{Alphanumeric: 7, Fold: true})
 	for _, typed := range []string{"1234567890123456", "abcdefg", "482913576024", "", "12345", "a_bcdef",
 		strings.Repeat("a", 33)} {
-		a, errA := ReadCode(one, typed)
-		b, errB := ReadCode(other, typed)
+		a, errA := Read(one, typed)
+		b, errB := Read(other, typed)
 		if a != b || fmt.Sprint(errA) != fmt.Sprint(errB) || len(a.Spellings()) != len(b.Spellings()) {
 			t.Errorf("%q: %v and %v", typed, errA, errB)
 		}
 	}
 	for _, typed := range []string{"1234567890123456", "abcdefg"} {
-		if _, err := ReadCode(withForms(), typed); !errors.Is(err, refusal.InvalidCodeFormat) {
+		if _, err := Read(withForms(), typed); !errors.Is(err, refusal.InvalidCodeFormat) {
 			t.Errorf("an account without forms takes %q: %v", typed, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestLastFourOfShortCodesTellsTwo(t *testing.T) {
 	a := withForms(merchant.CodeForm{Alphanumeric: 6}, merchant.CodeForm{Digits: 10}, merchant.CodeForm{Digits: 16})
 	for written, want := range map[string][2]string{"abcdef": {"ef", "abcd ef"}, "1234567890": {"7890", "1234 5678 90"},
 		"6006123456789012": {"9012", "6006 1234 5678 9012"}} {
-		if c, err := ImportedCode(a, written); err != nil || c.LastFour() != want[0] || c.Grouped() != want[1] {
+		if c, err := ParseImported(a, written); err != nil || c.LastFour() != want[0] || c.Grouped() != want[1] {
 			t.Errorf("%s: %q, %q, %v", written, c.LastFour(), c.Grouped(), err)
 		}
 	}
@@ -126,31 +126,14 @@ func FuzzImportedCode(f *testing.F) {
 	}
 	a := withForms(merchant.CodeForm{Digits: 16}, merchant.CodeForm{Alphanumeric: 10, Fold: true})
 	f.Fuzz(func(t *testing.T, s string) {
-		c, err := ImportedCode(a, s)
+		c, err := ParseImported(a, s)
 		if err != nil {
 			return
 		}
 		kept, err := ParseKept(a.ID, c.Kept())
-		typed, err2 := ReadCode(a, s)
+		typed, err2 := Read(a, s)
 		if err != nil || err2 != nil || kept != c || !c.Is(typed) || !c.Is(c.Typed(a.ID)) {
 			t.Fatalf("%q becomes %q: %v, %v", s, c.Kept(), err, err2)
 		}
 	})
-}
-
-// TestPINsAreVerificationCodes: of another length than the four digits that Boon draws, and a slip of the hand with
-// those is no guess.
-func TestPINsAreVerificationCodes(t *testing.T) {
-	t.Parallel()
-	pin, drawn := Voucher{Verification: "12345678"}, Voucher{Verification: "1234"}
-	for shown, want := range map[string]refusal.Code{"12345678": "", "12345679": refusal.RedemptionNotAllowed,
-		"1234": refusal.RedemptionNotAllowed, "": refusal.ValidationFailure} {
-		err := pin.verify(shown)
-		if got, _ := errors.AsType[*refusal.Error](err); (want == "") != (err == nil) || got != nil && got.Code != want {
-			t.Errorf("a PIN shown as %q: %v", shown, err)
-		}
-	}
-	if err := drawn.verify("12345"); IsWrongCode(err) || err == nil {
-		t.Errorf("five digits for four: %v", err)
-	}
 }

@@ -1,4 +1,6 @@
-package ledger
+// Package verify holds what a store keeps against the rules: it recomputes every gift from its history, at once (All)
+// or slowly beside the service (Auditor). What it needs of a store to do so is a VoucherReader.
+package verify
 
 import (
 	"context"
@@ -10,9 +12,10 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 )
 
-// VoucherReader is what Verify reads.
+// VoucherReader is what All reads.
 type VoucherReader interface {
 	// CountVouchers is how many there are, for the progress.
 	CountVouchers(ctx context.Context) (int64, error)
@@ -30,9 +33,9 @@ type Check interface {
 	// Page gives the first vouchers, at most limit, at or after a place in the order of account and id, and their whole
 	// histories by id, as of one moment; none of a history with more entries than longest. It holds entries against
 	// their chains.
-	Page(ctx context.Context, from Ref, limit, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
+	Page(ctx context.Context, from ledger.Ref, limit, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
 	// One is such a page of one voucher alone; of none, if it is not there.
-	One(ctx context.Context, voucher Ref, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
+	One(ctx context.Context, voucher ledger.Ref, longest int) ([]gift.Voucher, map[guid.ID][]gift.Entry, error)
 	// Acknowledged tells, once Chains has followed them, that a person has acknowledged a problem. What the check itself
 	// finds is told only if it is not.
 	Acknowledged(problem string) bool
@@ -51,7 +54,7 @@ type Part struct {
 	Run func(ctx context.Context, found func(problem string), done func(vouchers int64)) error
 }
 
-// Report is what Verify found.
+// Report is what All found.
 type Report struct {
 	Vouchers, Entries int64
 	Problems          []string // empty: everything holds
@@ -64,11 +67,11 @@ const MaxProblems = 1000
 // pagesWork is what Part.Work is, of the pages.
 const pagesWork = 25
 
-// Verify recomputes every balance and status from the ledger and checks every invariant, with so many readers at a
+// All recomputes every balance and status from the ledger and checks every invariant, with so many readers at a
 // time. It fails only when it cannot read; what is wrong is in the report, in an order that is the same each time.
 // Where a part cannot be read, the others are, and the report has what was found until then. progress is told how much
 // is done, measured in vouchers, by one reader at a time.
-func Verify(ctx context.Context, store VoucherReader, readers int, progress func(done, total int64)) (Report, error) {
+func All(ctx context.Context, store VoucherReader, readers int, progress func(done, total int64)) (Report, error) {
 	var r Report
 	total, err := store.CountVouchers(ctx)
 	if err != nil {
@@ -113,7 +116,7 @@ func Verify(ctx context.Context, store VoucherReader, readers int, progress func
 // readPages judges every voucher by its history.
 func (r *Report) readPages(ctx context.Context, check Check, found func(string), done func(int64)) error {
 	const size, longest = 500, 1 << 62
-	for from, more := (Ref{}), true; more; {
+	for from, more := (ledger.Ref{}), true; more; {
 		page, histories, err := check.Page(ctx, from, size, longest)
 		if err != nil {
 			return err
@@ -188,12 +191,12 @@ func countEntries(histories map[guid.ID][]gift.Entry) (n int) {
 }
 
 // after is where the page after another begins.
-func after(page []gift.Voucher) Ref {
+func after(page []gift.Voucher) ledger.Ref {
 	if len(page) == 0 {
-		return Ref{}
+		return ledger.Ref{}
 	}
 	last := &page[len(page)-1]
-	return Ref{AccountID: last.AccountID, ID: last.ID.Next()}
+	return ledger.Ref{AccountID: last.AccountID, ID: last.ID.Next()}
 }
 
 func (r *Report) add(problem string) {

@@ -1,4 +1,7 @@
-package gift
+// Package codes has what a gift is found by: the code on its card and the token in its QR code, as secrets that show
+// themselves to no log. It draws them, reads them as people and scanners write them, and tells in which ways a gift is
+// found by one. It knows no gifts.
+package codes
 
 import (
 	"bytes"

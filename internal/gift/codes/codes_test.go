@@ -1,4 +1,4 @@
-package gift
+package codes
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/refusal/refusaltest"
 )
 
 func TestSecretsDoNotShow(t *testing.T) {
@@ -37,7 +38,6 @@ func TestSecretsDoNotShow(t *testing.T) {
 	values := map[string]any{
 		"code": code, "token": token, "pointer": &code, "holder": held, "holder pointer": &held,
 		"list": []VoucherCode{code}, "map": map[VoucherCode]Token{code: token},
-		"gift": Gift{Card: Card{Code: code, Token: token}},
 	}
 	for name, v := range values {
 		shown := map[string]string{}
@@ -161,7 +161,7 @@ func TestParseVoucherCode(t *testing.T) {
 		"１２３４５６７８９０１２", "١٢٣٤٥٦٧٨٩٠١٢", "1234567890１", "-12345678901", "+12345678901", "1.2345678901", "12345678e901",
 		"12345678901\x00",
 	} {
-		if _, err := ParseVoucherCode(bad); codeOf(t, err) != refusal.InvalidCodeFormat ||
+		if _, err := ParseVoucherCode(bad); refusaltest.CodeOf(t, err) != refusal.InvalidCodeFormat ||
 			err.(*refusal.Error).Messages[0].Field != "code" {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -196,7 +196,7 @@ func TestParseToken(t *testing.T) {
 		strings.Repeat("0", 1<<20),
 		"https://" + strings.Repeat("h", 1<<20) + "/g/" + token, "https://h/g/" + token + "?" + strings.Repeat("x", 2_048),
 	} {
-		if _, err := ParseToken(bad); codeOf(t, err) != refusal.InvalidTokenFormat ||
+		if _, err := ParseToken(bad); refusaltest.CodeOf(t, err) != refusal.InvalidTokenFormat ||
 			err.(*refusal.Error).Messages[0].Field != "token" {
 			t.Errorf("%.60q: %v", bad, err)
 		}
