@@ -318,12 +318,14 @@ final class Client
     }
 
     /**
-     * Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. $query['format'] is
-     * csv, datev, xero, quickbooks or hledger.
+     * Gives the entries of whole days, up to yesterday, for the ledger of the merchant: 'file' is a file.
+     * $query['format'] is csv, datev, xero, quickbooks or hledger. The other members tell what the journal is of, its
+     * reportID and sha256. Who keeps 'file' as FILE and 'proof' as FILE.proof.json can have it proved by
+     * boon report verify FILE.
      */
-    public function journal(array $query): string
+    public function journal(array $query): array
     {
-        return $this->file(self::report('journal', $query));
+        return $this->call('GET', self::report('journal', $query));
     }
 
     /**
@@ -512,8 +514,13 @@ final class Client
             $file = $proved ? ($headers['content-digest'] ?? '') === $digest : $body !== '' &&
                 in_array($kind, ['text/csv', 'application/pdf'], true) &&
                 preg_match('~^' . self::API . '(gifting/orders|reports)/~', $path);
-            if ($file) {
+            $proof = $file && str_starts_with($path, self::API . 'reports/journal') ? $headers['boon-proof'] ?? '' : null;
+            if ($file && $proof === null) {
                 return ['file' => $body];
+            }
+            $proves = $proof === null ? [] : self::decode($proof) ?? [];
+            if (isset($proves['reportID'], $proves['sha256'])) {
+                return ['file' => $body, 'proof' => $proof] + $proves;
             }
             $said = $proved ? null : self::decode($body);
             $told = ['requestID', ['redeem-gift' => 'redemptionID', 'reverse-redemption' => 'reversalID'][basename($path)] ??

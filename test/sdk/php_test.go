@@ -88,7 +88,9 @@ func TestClientInPHP(t *testing.T) {
 	const look = `told(fn() => boon()->gift('a/../b?'));`
 	const books = `told(fn() => boon()->journal(['from' => '2026-11-01', 'format' => 'xero']));`
 	journal := reply(200, "application/json", "{}\n",
-		"Content-Digest: sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:")
+		"Content-Digest: sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:",
+		`Boon-Proof: {"reportID":"r-1","sha256":"ca3d"}`)
+	const kept = `{"file":"{}\n","proof":"{\"reportID\":\"r-1\",\"sha256\":\"ca3d\"}","reportID":"r-1","sha256":"ca3d"}`
 	json := func(body string) string { return reply(200, "application/json", body) }
 	done := json(`{"redemptionID":"r1","amount":9.50,"requestID":"q"}`)
 	undone := json(`{"reversalID":"u1","requestID":"q"}`)
@@ -138,9 +140,11 @@ func TestClientInPHP(t *testing.T) {
 				echo $r['report']['rows'][0]['closing'], ' '; }`, strings.Repeat("108.30 ", 8), 8},
 		"a report in CSV": {[]string{reply(200, "text/csv", "a\r\n1")},
 			`echo boon()->file('/api/integration/reports/liability?format=csv');`, "a\r\n1", 1},
-		"a journal":                    {[]string{journal}, books, `"{}\n"`, 1},
-		"a journal that broke":         {[]string{strings.Replace(journal, "{}\n", "{} ", 1), journal}, books, `"{}\n"`, 2},
-		"a portal's journal":           {[]string{reply(200, "text/csv", "a"), done, journal}, books, `"{}\n"`, 3},
+		"a journal":                    {[]string{journal}, books, kept, 1},
+		"a journal without its proof":  {[]string{strings.Replace(journal, "Boon-P", "Boon-X", 1), journal}, books, kept, 2},
+		"a journal of no proof":        {[]string{strings.Replace(journal, "{\"rep", "[{\"rep", 1), journal}, books, kept, 2},
+		"a journal that broke":         {[]string{strings.Replace(journal, "{}\n", "{} ", 1), journal}, books, kept, 2},
+		"a portal's journal":           {[]string{reply(200, "text/csv", "a"), done, journal}, books, kept, 3},
 		"money is no float":            {[]string{""}, `told(fn() => boon()->sendGift(['monetaryGift' => ['value' => 9.5]], 'k'));`, "TypeError ", 0},
 		"nothing is slipped in":        {[]string{""}, `told(fn() => boon()->call('GET', "/x\r\nX: y"));`, "ValueError ", 0},
 		"nor by a key":                 {[]string{""}, `told(fn() => boon()->sendGift([], "k\r\nX: y"));`, "ValueError ", 0},
@@ -180,9 +184,13 @@ func TestBooksInPHP(t *testing.T) {
 		echo count($office->settlement(['from' => $from])['report']['debts']), ' ';
 		$days = ['from' => $from->modify('-7 days')->format('Y-m-d'), 'to' => $from->format('Y-m-d')];
 		echo $rolled['rows'][0]['issued'], ' ', $rolled['rows'][0]['closing'], ' ', $owed, ' ', count($taken), ' ';
-		echo str_contains(strtolower($office->journal($days)), 'debit') ? 'a journal ' : 'no journal ';
+		$journal = $office->journal($days);
+		echo str_contains(strtolower($journal['file']), 'debit') ? 'a journal ' : 'no journal ';
+		$proof = json_decode($journal['proof'], true);
+		echo $proof['sha256'] === hash('sha256', $journal['file']) && $journal['reportID'] === $proof['reportID'] &&
+			$proof['name'] === 'journal' && count($proof['chains']) > 0 ? 'and its proof ' : 'and no proof ';
 		told(fn() => $office->journal(['from' => 'today']));`)
-	if said != "25.00 0.00 0 0 0 25.00 25.00 25.00 0 a journal BoonError VALIDATION_FAILURE" {
+	if said != "25.00 0.00 0 0 0 25.00 25.00 25.00 0 a journal and its proof BoonError VALIDATION_FAILURE" {
 		t.Errorf("it says %q", said)
 	}
 }

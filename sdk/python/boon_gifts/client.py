@@ -44,6 +44,7 @@ class Answer(Dict[str, Any]):
     request_id: str = ""
     idempotency_key: Optional[str] = None  # under which the call was made
     body: bytes = b""  # as it came: of an export or a journal, the file
+    proof: str = ""  # of a journal, what proves it, in JSON; its members are those of the answer
     replayed: bool = False  # the service had given this answer before; nothing happened twice
 
 
@@ -248,10 +249,11 @@ class Client:
         """Tells how many gifts nobody had used for so many months, and what was owed for them, by jurisdiction."""
         return self._report("dormant", {"months": months, "at": at})
 
-    def journal(self, from_: Day, to: Optional[Day] = None, *, format: str = "csv") -> bytes:
-        """Gives the entries of whole days, up to yesterday, for the ledger of the merchant: a file. The formats are
-        csv, datev, xero, quickbooks and hledger."""
-        return self._report("journal", {"from": from_, "to": to, "format": format}).body
+    def journal(self, from_: Day, to: Optional[Day] = None, *, format: str = "csv") -> Answer:
+        """Gives the entries of whole days, up to yesterday, for the ledger of the merchant: body is a file. The formats
+        are csv, datev, xero, quickbooks and hledger. The members tell what the journal is of, its reportID and sha256.
+        Who keeps body as FILE and proof as FILE.proof.json can have it proved by boon report verify FILE."""
+        return self._report("journal", {"from": from_, "to": to, "format": format})
 
     def _report(self, name: str, asked: Mapping[str, Any]) -> Answer:
         return self.call("GET", f"{_API}reports/{name}" + _query(asked))
@@ -392,18 +394,20 @@ def _read(reply: Reply, path: str, key: Optional[str]) -> Answer:
     if members is None:
         raise _problem(reply)
     answer = Answer(members)
-    answer.body = reply.body
+    answer.body, answer.proof = reply.body, reply.headers.get("Boon-Proof", "")
     answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
     answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
     return answer
 
 
 def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
-    """What a success says, none of a file. None: it is not the service's answer to this call, but one of a portal, a
-    gateway, or a proxy that lost the rest."""
+    """What a success says, none of a file, the proof of a journal. None: it is not the service's answer to this call,
+    but one of a portal, a gateway, or a proxy that lost the rest."""
     if path.partition("?")[0].startswith((_API + "reports/journal", _API + "exports/")):  # a file of any type, with its SHA-256
         digest = base64.b64encode(hashlib.sha256(reply.body).digest()).decode()
-        return {} if reply.headers.get("Content-Digest") == f"sha-256=:{digest}:" else None
+        if reply.headers.get("Content-Digest") != f"sha-256=:{digest}:":
+            return None
+        return _proof(reply) if path.startswith(_API + "reports/journal") else {}
     if _kind(reply) in ("text/csv", "application/pdf"):
         return {} if reply.body and path.startswith((_API + "gifting/orders/", _API + "reports/")) else None
     try:
@@ -416,6 +420,16 @@ def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
     ids = [members.get(name) for name in ("requestID", _TELLS.get(path.rsplit("/", 1)[-1], "requestID"))]
     told = all(isinstance(i, str) and i for i in ids) or not path.startswith("/api/")
     return members if told else None
+
+
+def _proof(reply: Reply) -> Optional[Dict[str, Any]]:
+    """What the proof of a journal says. None: it has none."""
+    try:
+        said: Any = json.loads(reply.headers.get("Boon-Proof", ""))
+    except (ValueError, RecursionError):
+        return None
+    proved = isinstance(said, dict) and all(cast(Dict[str, Any], said).get(name) for name in ("reportID", "sha256"))
+    return cast(Dict[str, Any], said) if proved else None
 
 
 def _kind(reply: Reply) -> str:

@@ -1,5 +1,6 @@
 """The client alone: what is repeated, what is raised, what is refused before anything is sent."""
 
+import json
 import os
 import pickle
 import socket
@@ -163,13 +164,17 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(c.call("GET", "/api/integration/reports/liability?format=csv").body, b"closing\r\n")
 
     def test_a_journal_is_whole(self):
-        digest = {"Content-Digest": "sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:"}
+        whole = {"Content-Digest": "sha-256=:yj0WO6sFU4GCciYUBWjzvvfqrBh869doeOC2Pp5EI1Y=:"}
+        proof = '{"reportID":"r-1","sha256":"ca3d"}'
+        digest = {**whole, "Boon-Proof": proof}
         for kind in ("text/csv", "application/json", "application/zip"):
             c, s = self.serve((200, {"Content-Type": kind, **digest}, b"{}\n"))
-            self.assertEqual(c.journal("2026-11-01", date(2026, 11, 30), format="xero"), b"{}\n")
+            journal = c.journal("2026-11-01", date(2026, 11, 30), format="xero")
+            self.assertEqual((journal.body, journal.proof, journal), (b"{}\n", proof, json.loads(proof)))
             self.assertEqual(s.asked[0]["path"],
                              "/api/integration/reports/journal?from=2026-11-01&to=2026-11-30&format=xero")
-        for headers, text in ((digest, b"{}"), ({"Content-Type": "text/csv"}, b"{}\n"), ({}, DONE[2])):
+        for headers, text in ((digest, b"{}"), ({"Content-Type": "text/csv"}, b"{}\n"), ({}, DONE[2]), (whole, b"{}\n"),
+                              ({**whole, "Boon-Proof": "{}"}, b"{}\n"), ({**whole, "Boon-Proof": "[" * 100}, b"{}\n")):
             c, s = self.serve((200, headers, text))
             with self.assertRaises(BoonError) as failed:
                 c.journal("2026-11-01")

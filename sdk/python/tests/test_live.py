@@ -1,6 +1,8 @@
 """The client against a running service. BOON_URL, BOON_SHOP_KEY, BOON_TILL_KEY and BOON_OFFICE_KEY are in the
 environment, as test/sdk sets them; the last may do everything."""
 
+import hashlib
+import json
 import os
 import ssl
 import unittest
@@ -160,7 +162,12 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(self.office.dormant(1, rolled["to"])["report"]["rows"], [])
 
         day = now.date()
-        self.assertIn(b"debit", self.office.journal(day - timedelta(days=9), day - timedelta(days=3)).lower())
+        journal = self.office.journal(day - timedelta(days=9), day - timedelta(days=3))
+        self.assertIn(b"debit", journal.body.lower())
+        self.assertEqual((journal["name"], journal["format"], journal["sha256"]),
+                         ("journal", "csv", hashlib.sha256(journal.body).hexdigest()))
+        self.assertEqual(json.loads(journal.proof), journal)
+        self.assertTrue(journal["reportID"] and journal["chains"])
         with self.assertRaises(BoonError) as raised:
             self.office.journal(day + timedelta(days=2))
         self.assertEqual(raised.exception.code, "VALIDATION_FAILURE")

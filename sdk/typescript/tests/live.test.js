@@ -2,7 +2,7 @@
 // environment, as test/sdk sets them; the last may do everything.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
-import {randomUUID} from "node:crypto";
+import {createHash, randomUUID} from "node:crypto";
 import test from "node:test";
 import {BoonError, Client, UnknownOutcome, Unreachable, Voided, verify} from "../dist/index.js";
 import {sell} from "../examples/shop.js";
@@ -134,7 +134,10 @@ test("the books close", async () => {
   assert.deepEqual(lost.bookings, []);
   assert.deepEqual((await get("dormant", {at: to, months: "36"})).report.rows, []);
   const days = {from: before(9).slice(0, 10), to: before(3).slice(0, 10)};
-  assert.match(await get("journal", days, {parseAs: "text"}), /debit/i);
+  const journal = await office.api.GET("/api/integration/reports/journal", {params: {query: days}, parseAs: "text"});
+  assert.match(journal.data, /debit/i);
+  const proof = JSON.parse(journal.response.headers.get("Boon-Proof"));
+  assert.equal(proof.sha256, createHash("sha256").update(journal.data).digest("hex"));
   await assert.rejects(get("journal", {from: before(-2).slice(0, 10)}), (e) => e.code === "VALIDATION_FAILURE");
 });
 
