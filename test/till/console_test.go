@@ -59,7 +59,7 @@ func TestStaffComeIn(t *testing.T) {
 	d.open("/console/" + account + "/staff")
 	d.shows("h1", "Staff")
 	d.console("console-staff")
-	d.tap(".who button")
+	d.tap(".who form button")
 	d.shows("h1", "Sign in")
 	d.console("console-sign-in")
 	d.verified(authenticator, false)

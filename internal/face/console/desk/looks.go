@@ -101,6 +101,7 @@ type frame struct {
 // Link is one in a navigation.
 type Link struct {
 	Text, To string
+	Key      string // the letter that opens it after g; "": none
 	Here     bool
 }
 
@@ -145,7 +146,7 @@ func (f *desk) navigation(r *Request) (all []Link) {
 		}
 		_, below, _ := strings.Cut(p.Pattern, "/")
 		below = strings.TrimSuffix(below, "{$}")
-		all = append(all, Link{r.Locale.Text(p.Nav), Home(r.Account.ID) + below,
+		all = append(all, Link{r.Locale.Text(p.Nav), Home(r.Account.ID) + below, p.Key,
 			here == below || below != "" && strings.HasPrefix(here, below+"/")})
 	}
 	return all

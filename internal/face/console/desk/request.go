@@ -25,6 +25,7 @@ import (
 type Page struct {
 	Pattern string               // method and path below the account, as http.ServeMux has them
 	Nav     string               // the name of its text in the navigation; "": it is not there
+	Key     string               // the letter that opens it after g, where it is in the navigation; "": none
 	Needs   merchant.Permissions // of the member; without them the page is neither in the navigation nor served
 	Owner   bool                 // it is for owners
 	Fresh   bool                 // it asks the member to prove who they are, unless they did within five minutes

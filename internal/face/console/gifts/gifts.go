@@ -18,7 +18,7 @@ import (
 // giftPages are the pages about gifts.
 func (f *pages) giftPages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /gifts", Nav: "console.gifts", Needs: merchant.MayLookUp, Do: f.gifts},
+		{Pattern: "GET /gifts", Nav: "console.gifts", Key: "g", Needs: merchant.MayLookUp, Do: f.gifts},
 		{Pattern: "POST /search", Needs: merchant.MayLookUp, Do: f.search},
 		{Pattern: "GET /gifts/{voucher}", Needs: merchant.MayLookUp, Do: f.gift},
 	}

@@ -19,9 +19,10 @@ import (
 // sendPages are the form that sends a gift.
 func (f *pages) sendPages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /send", Nav: "console.send", Needs: merchant.MaySend, Do: func(r *desk.Request) (desk.View, error) {
-			return f.showSend(r, nil)
-		}},
+		{Pattern: "GET /send", Nav: "console.send", Key: "s", Needs: merchant.MaySend,
+			Do: func(r *desk.Request) (desk.View, error) {
+				return f.showSend(r, nil)
+			}},
 		{Pattern: "POST /send", Needs: merchant.MaySend, Do: f.send},
 	}
 }

@@ -22,7 +22,7 @@ var templates embed.FS
 // Part is the pages of the books.
 func Part() desk.Part {
 	return desk.Part{Templates: templates, Pages: []desk.Page{
-		{Pattern: "GET /reports", Nav: "console.reports", Needs: merchant.MayReport, Do: reports},
+		{Pattern: "GET /reports", Nav: "console.reports", Key: "r", Needs: merchant.MayReport, Do: reports},
 		{Pattern: "GET /reports/{name}", Needs: merchant.MayReport, Do: report},
 		{Pattern: "GET /reports/{name}/file", Needs: merchant.MayReport, Do: reportFile},
 	}}

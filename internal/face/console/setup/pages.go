@@ -23,7 +23,7 @@ import (
 // setupPages are the pages about the set-up, for owners.
 func (p *pages) setupPages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /setup", Nav: "console.setup", Owner: true, Do: p.index},
+		{Pattern: "GET /setup", Nav: "console.setup", Key: "u", Owner: true, Do: p.index},
 		{Pattern: "GET /setup/{section}", Owner: true, Do: p.section},
 		{Pattern: "POST /setup/{section}", Owner: true, Files: pictured, Do: p.save},
 		{Pattern: "GET /setup/{section}/{record}", Owner: true, Do: p.form},

@@ -16,9 +16,10 @@ import (
 // tillPages are the pages about the devices at the counters.
 func tillPages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /tills", Nav: "console.tills", Needs: merchant.MayTills, Do: func(r *desk.Request) (desk.View, error) {
-			return tills(r, tillsShown{})
-		}},
+		{Pattern: "GET /tills", Nav: "console.tills", Key: "l", Needs: merchant.MayTills,
+			Do: func(r *desk.Request) (desk.View, error) {
+				return tills(r, tillsShown{})
+			}},
 		{Pattern: "POST /tills/pair", Needs: merchant.MayTills, Fresh: true, Do: pairTill},
 		{Pattern: "POST /tills/off", Needs: merchant.MayTills, Do: tillOff},
 	}

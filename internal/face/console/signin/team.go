@@ -17,7 +17,7 @@ import (
 // teamPages are the pages about the staff of an account, for its owners.
 func (f *pages) teamPages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /staff", Nav: "console.staff", Owner: true, Do: f.team},
+		{Pattern: "GET /staff", Nav: "console.staff", Key: "f", Owner: true, Do: f.team},
 		{Pattern: "POST /staff/invite", Owner: true, Fresh: true, Do: f.invite},
 		{Pattern: "POST /staff/role", Owner: true, Fresh: true, Do: f.setRole},
 		{Pattern: "POST /staff/end", Owner: true, Do: f.endAll},

@@ -20,7 +20,7 @@ import (
 // homePages are the pages about the member.
 func (f *pages) homePages() []desk.Page {
 	return []desk.Page{
-		{Pattern: "GET /you", Nav: "console.you", Do: f.you},
+		{Pattern: "GET /you", Nav: "console.you", Key: "y", Do: f.you},
 		{Pattern: "POST /you/end", Do: f.endSession},
 		{Pattern: "POST /you/password", Do: f.setPassword},
 		{Pattern: "POST /you/authenticator", Do: f.setAuthenticator},

@@ -59,7 +59,7 @@ func Part(store Store, reading *fair.Places) desk.Part {
 	return desk.Part{Templates: templates, Pages: []desk.Page{
 		{Pattern: "GET /{$}", Do: toFirstPage},
 		{Pattern: "GET /till", Nav: "console.till", Needs: merchant.MayRedeem, Do: toTheTill},
-		{Pattern: "GET /" + todayPath, Nav: "console.today", Needs: merchant.MayLookUp, Do: f.today},
+		{Pattern: "GET /" + todayPath, Nav: "console.today", Key: "t", Needs: merchant.MayLookUp, Do: f.today},
 	}}
 }
 
