@@ -111,6 +111,11 @@ final class UnknownOutcome extends Failure
     }
 }
 
+/** The service took no notice of a dry run and did what it was asked: its version is before 0.2.0. */
+final class NotDry extends Failure
+{
+}
+
 /** redeemSafely() got no definite answer and took the redemption back: nothing is taken from the gift. */
 final class Voided extends Failure
 {
@@ -142,6 +147,7 @@ final class Client
     private readonly string $address;
     private readonly string $host;
     private readonly string $path;
+    private bool $dry = false;
 
     public function __construct(
         string $baseURL,
@@ -184,6 +190,18 @@ final class Client
         $b[6] = chr(ord($b[6]) & 0x0f | 0x40);
         $b[8] = chr(ord($b[8]) & 0x3f | 0x80);
         return vsprintf('%s%s-%s-%s-%s-%s%s%s', str_split(bin2hex($b), 4));
+    }
+
+    /**
+     * A client whose calls change nothing: operations on gifts answer what they would, with ids that name nothing, and
+     * refuse what they would refuse. What has no dry run is refused with NOT_SUPPORTED. A service before 0.2.0 has no
+     * dry runs and does what it is asked: then the call throws NotDry.
+     */
+    public function dryRun(): self
+    {
+        $dry = clone $this;
+        $dry->dry = true;
+        return $dry;
     }
 
     /** Creates gifts, all or none, and sends them. */
@@ -365,6 +383,10 @@ final class Client
         if ($key !== null && !preg_match('/^[!-~]([ -~]{0,253}[!-~])?$/D', $key)) {
             throw new \ValueError('the Idempotency-Key must be 1 to 255 printable ASCII characters, no space at its ends');
         }
+        $dry = $this->dry && !$looks;
+        if ($dry) {
+            $path .= (str_contains($path, '?') ? '&' : '?') . 'dryRun=true';
+        }
         $head = "$method {$this->path}$path HTTP/1.1\r\nHost: {$this->host}\r\nConnection: close\r\n" .
             "Authorization: Bearer {$this->key}\r\nAccept: application/json, application/problem+json\r\n" .
             "User-Agent: boon-client-php\r\n" . ($key === null ? '' : "Idempotency-Key: $key\r\n");
@@ -372,7 +394,11 @@ final class Client
         if ($body !== '' || $method !== 'GET') {
             $head .= "Content-Type: application/json\r\nContent-Length: " . strlen($body) . "\r\n";
         }
-        return $this->repeat("$head\r\n$body", $path, $looks, $key, $attempts, $timeout, $deadline);
+        $answer = $this->repeat("$head\r\n$body", $path, $looks, $key, $attempts, $timeout, $deadline);
+        if ($dry && ($answer['dryRun'] ?? null) !== true) {
+            throw new NotDry('the service took no notice of the dry run and did what it was asked');
+        }
+        return $answer;
     }
 
     /** Tries until there is a definite answer, or attempts or the time run out. $sure: no attempt took effect. */
@@ -402,7 +428,7 @@ final class Client
             usleep((int) ($pause * 1e6));
         }
         if (!$looks && !$sure) {
-            throw new UnknownOutcome(basename($path), $key, $failure->getMessage(), $failure);
+            throw new UnknownOutcome(basename(strtok($path, '?')), $key, $failure->getMessage(), $failure);
         }
         throw $failure instanceof NoAnswer ? new Unreachable($failure->getMessage(), 0, $failure) : $failure;
     }
@@ -523,7 +549,7 @@ final class Client
                 return ['file' => $body, 'proof' => $proof] + $proves;
             }
             $said = $proved ? null : self::decode($body);
-            $told = ['requestID', ['redeem-gift' => 'redemptionID', 'reverse-redemption' => 'reversalID'][basename($path)] ??
+            $told = ['requestID', ['redeem-gift' => 'redemptionID', 'reverse-redemption' => 'reversalID'][basename(strtok($path, '?'))] ??
                 'requestID'];
             $ids = array_filter($told, fn ($name) => is_string($said[$name] ?? null) && $said[$name] !== '');
             if ($said !== null && $kind !== 'application/problem+json' &&

@@ -85,6 +85,8 @@ func TestClientInPHP(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
 	const redeem = `told(fn() => boon()->redeemSafely(new Amount('9.50'), ['voucherID' => 'v'], 'mine'));`
+	const dry = `told(fn() => boon()->dryRun()->call('POST', '/api/integration/redemption/redeem-gift',
+		['voucherID' => 'v', 'amount' => new Amount('9.50')], 'mine')['dryRun']);`
 	const look = `told(fn() => boon()->gift('a/../b?'));`
 	const books = `told(fn() => boon()->journal(['from' => '2026-11-01', 'format' => 'xero']));`
 	journal := reply(200, "application/json", "{}\n",
@@ -126,6 +128,9 @@ func TestClientInPHP(t *testing.T) {
 			"BoonError ", 1},
 		"a look has no answer":      {[]string{""}, look, "Unreachable ", 4},
 		"a look at what is no gift": {[]string{json(`{"status":"ok"}`)}, look, "BoonError ", 4},
+		"a dry run":                 {[]string{json(`{"redemptionID":"r","dryRun":true,"requestID":"q"}`)}, dry, "true", 1},
+		"not a dry run":             {[]string{done}, dry, "NotDry ", 1},
+		"a dry run refused":         {[]string{refusal(409, "NOT_FOUND")}, dry, "BoonError NOT_FOUND", 1},
 		"a webhook is made only once": {[]string{""},
 			`told(fn() => boon()->call('POST', '/api/integration/webhooks', []));`, "UnknownOutcome ", 1},
 		"a call gets a key": {[]string{"", json(`{"requestID":"q"}`)},

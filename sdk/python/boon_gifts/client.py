@@ -1,6 +1,7 @@
 """Calls of the service."""
 
 import base64
+import copy
 import email.utils
 import hashlib
 import http.client
@@ -16,7 +17,7 @@ from decimal import Decimal
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from .errors import BoonError, Failure, Message, Unreachable, UnknownOutcome, Voided
+from .errors import BoonError, Failure, Message, NotDry, Unreachable, UnknownOutcome, Voided
 from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
@@ -86,6 +87,7 @@ class Client:
         self._path, self._key, self._account = u.path.rstrip("/"), key, account
         self._timeout, self._attempts, self._deadline = timeout, attempts, deadline
         self._pause, self._max_pause = pause, max_pause
+        self._dry = False
         self._transport = Transport(u.hostname, u.port or (443 if u.scheme == "https" else 80),
                                     tls if u.scheme == "https" else None)
 
@@ -101,6 +103,14 @@ class Client:
     def close(self) -> None:
         """Closes the connections that are kept; the next call makes a new one."""
         self._transport.close()
+
+    def dry_run(self) -> "Client":
+        """A client whose calls change nothing: operations on gifts answer what they would, with ids that name nothing,
+        and refuse what they would refuse. What has no dry run is refused with NOT_SUPPORTED. A service before 0.2.0 has
+        no dry runs and does what it is asked: then the call raises NotDry."""
+        dry = copy.copy(self)  # with the same connections
+        dry._dry = True
+        return dry
 
     # What moves value.
 
@@ -285,12 +295,16 @@ class Client:
             raise ValueError("the Idempotency-Key must be 1 to 255 printable ASCII characters, no space at its ends")
         if self._account and method == "GET" and "accountID=" not in path:
             path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
+        if self._dry and not looks:
+            path += ("&" if "?" in path else "?") + "dryRun=true"
         text = None if body is None else _write(body, "").encode()
         answer, sure, failure = self._repeat(method, path, text, key, attempts, timeout, deadline)
         if answer is not None:
+            if self._dry and not looks and answer.get("dryRun") is not True:
+                raise NotDry("the service took no notice of the dry run and did what it was asked")
             return answer
         if not looks and not sure:
-            raise UnknownOutcome(path.rsplit("/", 1)[-1], key, str(failure)) from failure
+            raise UnknownOutcome(_operation(path), key, str(failure)) from failure
         if isinstance(failure, BoonError):
             raise failure
         raise Unreachable(str(failure)) from failure
@@ -351,6 +365,10 @@ def _how_much(amount: Amount, members: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _original(key: Optional[str], members: Mapping[str, Any]) -> Dict[str, Any]:
     return dict(members) if key is None else {**members, "idempotencyKey": key}
+
+
+def _operation(path: str) -> str:
+    return path.partition("?")[0].rsplit("/", 1)[-1]
 
 
 def _segment(name: str) -> str:
@@ -417,7 +435,7 @@ def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:
     if not isinstance(said, dict) or _kind(reply) == _PROBLEM:
         return None
     members = cast(Dict[str, Any], said)
-    ids = [members.get(name) for name in ("requestID", _TELLS.get(path.rsplit("/", 1)[-1], "requestID"))]
+    ids = [members.get(name) for name in ("requestID", _TELLS.get(_operation(path), "requestID"))]
     told = all(isinstance(i, str) and i for i in ids) or not path.startswith("/api/")
     return members if told else None
 

@@ -64,6 +64,10 @@ class UnknownOutcome(Failure):
         return f"it is unknown whether {self.what} {self.key or ''} took effect: {self.why}"
 
 
+class NotDry(Failure):
+    """The service took no notice of a dry run and did what it was asked: its version is before 0.2.0."""
+
+
 class Voided(Failure):
     """redeem_safely got no definite answer and took the redemption back: nothing is taken from the gift, and a late
     original will be refused."""

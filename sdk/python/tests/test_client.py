@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from unittest import mock
 
-from boon_gifts import ALL, BoonError, Client, Message, Unreachable, UnknownOutcome, Voided, new_key
+from boon_gifts import ALL, BoonError, Client, Message, NotDry, Unreachable, UnknownOutcome, Voided, new_key
 
 from .lines import Scripted, problem
 
@@ -43,6 +43,16 @@ class ClientTest(unittest.TestCase):
         c = Client(s.url, KEY, pause=0.001, **{"max_pause": 0.01, **options})
         self.addCleanup(c.close)
         return c, s
+
+    def test_a_dry_run_that_was_none(self):
+        dry = (200, {}, b'{"redemptionID":"r1","dryRun":true,"requestID":"q"}')
+        c, s = self.serve(dry, DONE)
+        self.assertTrue(c.dry_run().redeem_gift(1, voucherID="v1")["dryRun"])
+        with self.assertRaises(NotDry):
+            c.dry_run().redeem_gift(1, voucherID="v1")
+        c.dry_run().validate_gift(voucherCode="1")
+        c.redeem_gift(1, voucherID="v1")
+        self.assertEqual([a["path"].partition("?")[2] for a in s.asked], ["dryRun=true", "dryRun=true", "", ""])
 
     def test_asks_and_reads(self):
         c, s = self.serve(DONE)

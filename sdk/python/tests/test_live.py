@@ -55,6 +55,19 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(str(self.shop.gift(gift)["currentBalance"]), "15.50")
         self.assertEqual(self.kinds(gift), ["ISSUED", "REDEMPTION"])
 
+    def test_a_dry_run_takes_nothing(self):
+        gift = self.sell()
+        dry = self.till.dry_run()
+        for _ in range(2):
+            told = dry.redeem_gift(Decimal("9.50"), voucherID=gift)
+            self.assertEqual((told["dryRun"], str(told["currentBalance"])), (True, "15.50"))
+        with self.assertRaises(BoonError) as refused:
+            dry.redeem_gift(26, voucherID=gift)
+        self.assertEqual(refused.exception.code, "INSUFFICIENT_BALANCE")
+        self.assertEqual(self.kinds(gift), ["ISSUED"])
+        self.till.redeem_gift(Decimal("9.50"), voucherID=gift)
+        self.assertEqual(self.kinds(gift), ["ISSUED", "REDEMPTION"])
+
     def test_a_dead_line_is_voided(self):
         gift = self.sell()
         till, proxy = self.behind(lambda r: b"/redeem-gift " in r)

@@ -52,3 +52,8 @@ export class UnknownOutcome extends Error {
 export class Voided extends Error {
   constructor(readonly idempotencyKey: string, cause: unknown) { super("nothing was taken from the gift", {cause}); }
 }
+
+/** The service took no notice of a dry run and did what it was asked: its version is before 0.2.0. */
+export class NotDry extends Error {
+  constructor() { super("the service took no notice of the dry run and did what it was asked"); }
+}

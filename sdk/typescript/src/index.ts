@@ -1,7 +1,7 @@
 import {createHash, randomUUID} from "node:crypto";
 import {setTimeout as pause} from "node:timers/promises";
 import createClient, {type Client as Calls} from "openapi-fetch";
-import {BoonError, UnknownOutcome, Unreachable, Voided} from "./errors.js";
+import {BoonError, NotDry, UnknownOutcome, Unreachable, Voided} from "./errors.js";
 import type {components, paths} from "./schema.js";
 
 export * from "./errors.js";
@@ -41,8 +41,9 @@ export class Client {
   readonly #base: string;
   readonly #key: string;
   readonly #options: Required<Options>;
+  readonly #dry: boolean;
 
-  constructor(base: string, key: string, options: Options = {}) {
+  constructor(base: string, key: string, options: Options & {/** See dryRun. */ dry?: boolean} = {}) {
     const url = new URL(base);
     if (!/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
       throw new TypeError("the base address must be http or https, without a user name, a query or a fragment");
@@ -50,16 +51,24 @@ export class Client {
     if (!/^[!-~]+$/.test(key)) throw new TypeError("the API key must be visible ASCII characters, and at least one");
     this.#base = base.replace(/\/+$/, "");
     this.#key = key;
-    this.#options = {...normal, ...options};
+    const {dry = false, ...times} = options;
+    this.#dry = dry;
+    this.#options = {...normal, ...times};
     for (const [name, value] of Object.entries(this.#options)) {
       if (!(value > 0)) throw new TypeError(`${name} must be above 0`); // NaN, too
     }
     this.api = this.#calls(this.#options);
   }
 
+  /** A client whose calls change nothing: operations on gifts answer what they would, with ids that name nothing, and
+   * refuse what they would refuse. What has no dry run is refused with NOT_SUPPORTED. A service before 0.2.0 has no dry
+   * runs and does what it is asked: then the call fails with NotDry. */
+  dryRun(): Client { return new Client(this.#base, this.#key, {...this.#options, dry: true}); }
+
   #calls(options: Required<Options>): Calls<paths> {
+    const ask = this.#dry ? dry : repeat;
     return createClient<paths>({baseUrl: this.#base, bodySerializer: (body) => JSON.stringify(body, exact),
-      fetch: (request) => repeat(request, this.#key, options)});
+      fetch: (request) => ask(request, this.#key, options)});
   }
 
   /** Redeems as a till must: three tries of 5 seconds under one key; without an answer it is reversed by that key, in
@@ -109,6 +118,16 @@ function kind(request: Request): {changes: boolean; keyed: boolean} {
   const path = new URL(request.url).pathname;
   const changes = request.method !== "GET" && !path.endsWith("/redemption/validate-gift");
   return {changes, keyed: changes && request.method === "POST" && !keyless.test(path)};
+}
+
+/** Has a call tell what it would do, where it changes something. */
+async function dry(request: Request, key: string, o: Required<Options>): Promise<Response> {
+  if (!kind(request).changes) return repeat(request, key, o);
+  const url = new URL(request.url);
+  url.searchParams.set("dryRun", "true");
+  const answer = await repeat(new Request(url, request), key, o);
+  if ((await answer.clone().json()).dryRun !== true) throw new NotDry();
+  return answer;
 }
 
 async function repeat(request: Request, key: string, o: Required<Options>): Promise<Response> {

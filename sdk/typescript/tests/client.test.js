@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {createServer} from "node:http";
 import test from "node:test";
 import {inspect} from "node:util";
-import {BoonError, Client, UnknownOutcome, Unreachable, Voided} from "../dist/index.js";
+import {BoonError, Client, NotDry, UnknownOutcome, Unreachable, Voided} from "../dist/index.js";
 import {listen, problem, scripted} from "./lines.js";
 
 const KEY = "boon_test_acct_not-a-real-key", redeem = "/api/integration/redemption/redeem-gift";
@@ -30,6 +30,16 @@ async function serve(t, answers, options = {}) {
   const s = await scripted(t, ...answers);
   return {url: s.url, client: new Client(s.url, KEY, {pause: 1, maxPause: 10, ...options}), asked: s.asked};
 }
+
+test("a dry run that was none", async (t) => {
+  const {client, asked} = await serve(t, [[200, {}, '{"redemptionID":"r1","dryRun":true,"requestID":"q"}'], DONE]);
+  const {data} = await client.dryRun().api.POST(redeem, JSON_OF);
+  assert.equal(data.dryRun, true);
+  await assert.rejects(client.dryRun().api.POST(redeem, JSON_OF), NotDry);
+  await client.dryRun().api.POST("/api/integration/redemption/validate-gift", {body: {voucherCode: "1"}});
+  await client.api.POST(redeem, JSON_OF);
+  assert.deepEqual(asked.map((a) => a.path.split("?")[1]), ["dryRun=true", "dryRun=true", undefined, undefined]);
+});
 
 test("it asks and reads", async (t) => {
   const {client, asked} = await serve(t, [DONE]);

@@ -30,6 +30,17 @@ test("a lost answer takes the money once", async (t) => {
   assert.deepEqual(keys, [keys[0], keys[0]]);
 });
 
+test("a dry run takes nothing", async () => {
+  const gift = await sell(), dry = till.dryRun();
+  const redeem = (client, amount) => post(client, `${redemption}redeem-gift`, {voucherID: gift.voucherID, amount});
+  const told = await redeem(dry, 9.5);
+  assert.deepEqual([told.dryRun, told.currentBalance], [true, 15.5]);
+  await assert.rejects(redeem(dry, 26), (e) => e.code === "INSUFFICIENT_BALANCE");
+  assert.deepEqual(await kinds(gift), ["ISSUED"]);
+  await redeem(till, 9.5);
+  assert.deepEqual(await kinds(gift), ["ISSUED", "REDEMPTION"]);
+});
+
 test("a dead line is voided", async (t) => {
   const gift = await sell();
   let lost = 0;
