@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,69 @@ func TestStaffMendGifts(t *testing.T) {
 		if !strings.Contains(page, " · ann") {
 			t.Errorf("after %s nobody is named: %s", step.action, page)
 		}
+	}
+}
+
+// becomes finds in a form what the engine says that is going to change.
+var becomes = regexp.MustCompile(`<dt>([^<]+)</dt><dd>([^<]+) <span aria-hidden="true">→</span><span class="hidden">becomes</span> <b>([^<]+)</b>`)
+
+// TestAFormSaysWhatWillBe: what the engine would do now, for the form as it is and for what was typed; nothing is done,
+// and the form can be sent then. What the engine refuses is told before.
+func TestAFormSaysWhatWillBe(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":1,"recipientContact":"ana@example.com"}`)
+	s.become(g, "DELIVERED")
+	var done struct{ RedemptionID string }
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":5}`, &done)
+	owner := s.joined("ann@example.com", staff.Owner)
+	says := func(page string) (all []string) {
+		for _, m := range becomes.FindAllStringSubmatch(page, -1) {
+			all = append(all, m[1]+": "+m[2]+" becomes "+m[3])
+		}
+		return all
+	}
+	path := harborConsole + "gifts/" + g.VoucherID + "/"
+	before := owner.want(http.StatusOK, harborConsole+"gifts/"+g.VoucherID, nil).body
+	for _, is := range []struct {
+		action string
+		typed  url.Values // nil: the form as it is
+		want   []string
+	}{
+		{"reverse", nil, []string{"Balance: $20.00 becomes $25.00", "State: Partly used becomes Ready"}},
+		{"reverse", url.Values{"redemption": {done.RedemptionID}, "amount": {"1.50"}},
+			[]string{"Balance: $20.00 becomes $21.50"}},
+		{"adjust", url.Values{"amount": {"-5"}, "code": {"MISTAKE"}, "reason": {"typed wrong"}},
+			[]string{"Balance: $20.00 becomes $15.00"}},
+		{"cancel", nil, []string{"Balance: $20.00 becomes $0.00", "State: Partly used becomes Cancelled"}},
+		{"block", nil, []string{"State: Partly used becomes Blocked"}},
+		{"resend", nil, nil},
+	} {
+		var page string
+		if is.typed == nil {
+			page = owner.want(http.StatusOK, path+is.action, nil).body
+		} else {
+			is.typed.Set("look", "look")
+			page = owner.want(http.StatusOK, path+is.action, is.typed).body
+			for name, typed := range is.typed {
+				if name != "look" && !strings.Contains(page, `"`+typed[0]+`"`) {
+					t.Errorf("%s: the form lost %s: %s", is.action, name, page)
+				}
+			}
+		}
+		if got := says(page); !slices.Equal(got, is.want) || len(got) == 0 && !strings.Contains(page, "stay as they are") {
+			t.Errorf("%s says %q, want %q: %s", is.action, got, is.want, page)
+		}
+	}
+	if got := says(owner.want(http.StatusOK, path+"adjust", nil).body); got != nil {
+		t.Errorf("a form with an empty amount says %q", got)
+	}
+	if after := owner.want(http.StatusOK, harborConsole+"gifts/"+g.VoucherID, nil).body; after != before {
+		t.Errorf("asking changed the gift: %s\nbefore: %s", after, before)
+	}
+	tooMuch := url.Values{"amount": {"-20.01"}, "code": {"MISTAKE"}, "reason": {"typed wrong"}, "look": {"look"}}
+	if page := owner.want(http.StatusOK, path+"adjust", tooMuch).body; !strings.Contains(page, `role="alert"`) {
+		t.Errorf("what the engine refuses is not told: %s", page)
 	}
 }
 

@@ -84,7 +84,7 @@ func cancelled(_ *desk.Request, g *gift.Gift) bool { return g.Status == gift.Can
 func (f *pages) actionPages() (all []desk.Page) {
 	for n := range actions {
 		a := &actions[n]
-		show := func(r *desk.Request) (desk.View, error) { return f.showAction(r, a, nil) }
+		show := func(r *desk.Request) (desk.View, error) { return f.showAction(r, a, nil, nil) }
 		do := func(r *desk.Request) (desk.View, error) { return f.act(r, a) }
 		needs := a.operation.Needs() | merchant.MayLookUp // the form tells of the gift
 		all = append(all, desk.Page{Pattern: "GET /gifts/{voucher}/" + a.name, Needs: needs, Do: show},
@@ -137,10 +137,13 @@ type actionShown struct {
 	Fields                    []input
 	Wrong                     []string
 	Ends                      bool
+	Changes                   []change // that the engine says; none: it was not asked, or says that nothing changes
+	Rehearsed                 bool     // the engine was asked
 }
 
 // showAction asks for what an action needs, and says what it is going to do.
-func (f *pages) showAction(r *desk.Request, a *action, wrong error) (desk.View, error) {
+// typed are the fields of a form that asks what it would do; nil: it does not.
+func (f *pages) showAction(r *desk.Request, a *action, wrong error, typed func(string) string) (desk.View, error) {
 	g, err := f.named(r)
 	if err != nil {
 		return desk.View{}, err
@@ -159,12 +162,16 @@ func (f *pages) showAction(r *desk.Request, a *action, wrong error) (desk.View, 
 		shown.Fields = a.fields(r, &g, history)
 	}
 	v := desk.View{Template: "action.html", Title: "console.act." + a.name}
-	if wrong != nil {
-		refused := service.Told(wrong)
-		v.Status, shown.Wrong = refused.Code.Status(), desk.Said(refused)
+	if wrong != nil || typed != nil {
 		for n := range shown.Fields {
 			shown.Fields[n].Value = r.HTTP.PostForm.Get(shown.Fields[n].Name)
 		}
+	}
+	if wrong != nil {
+		refused := service.Told(wrong)
+		v.Status, shown.Wrong = refused.Code.Status(), desk.Said(refused)
+	} else if err := shown.rehearse(r, a, &g, typed); err != nil {
+		return desk.View{}, err
 	}
 	v.Data = shown
 	return v, nil
@@ -177,12 +184,15 @@ func (f *pages) act(r *desk.Request, a *action) (desk.View, error) {
 		return desk.View{}, err
 	}
 	typed := func(name string) string { return strings.TrimSpace(r.HTTP.PostForm.Get(name)) }
+	if typed("look") != "" {
+		return f.showAction(r, a, nil, typed)
+	}
 	body, err := a.body(r, &g, typed)
 	if err == nil {
 		err = r.Operate(http.MethodPost, a.path+string(a.operation), typed("key"), body, nil)
 	}
 	if _, refused := errors.AsType[*refusal.Error](err); refused {
-		return f.showAction(r, a, err)
+		return f.showAction(r, a, err, nil)
 	}
 	if err != nil {
 		return desk.View{}, err
