@@ -127,3 +127,19 @@ func (p *Problems) Err() error {
 	}
 	return all
 }
+
+// Choice writes several words of which one must be sent: "A, B or C".
+func Choice[S ~string](of []S) string {
+	last, text := len(of)-1, ""
+	for n, word := range of {
+		switch n {
+		case 0:
+		case last:
+			text += " or "
+		default:
+			text += ", "
+		}
+		text += string(word)
+	}
+	return text
+}

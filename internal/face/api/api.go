@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/fair"
+	"boon.example/internal/face/api/gifts"
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/face/reference"
@@ -24,7 +25,6 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
-	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
 )
 
@@ -52,20 +52,18 @@ type Config struct {
 // API serves the JSON interface.
 type API struct {
 	Config
-	unanswered fair.Share // for calls of test accounts that are kept waiting on purpose
-	tickets    sync.Pool  // of *ticket.Memory, of validations: what the engine is asked may look at its ticket for longer
-	manage     *manage.Operations
-	reports    *reports.Operations
-	told       keyNames
-	seen       codesSeen
-	docs       func() map[string]reference.Page
+	gifts   *gifts.Operations
+	manage  *manage.Operations
+	reports *reports.Operations
+	told    keyNames
+	seen    codesSeen
+	docs    func() map[string]reference.Page
 }
 
 // Limits of one request.
 const (
 	maxBody            = 1 << 20
-	maxOrderBody       = 2 << 20 // of send-gift
-	maxOrderAnswer     = 8 << 20
+	maxOrderBody       = 2 << 20         // of send-gift
 	redemptionDeadline = 4 * time.Second // a till waits five
 	otherDeadline      = service.OtherDeadline
 )
@@ -78,7 +76,7 @@ func New(c Config) *API {
 	a := &API{Config: c, manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets,
 		CatchUp: c.CatchUp, Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
 	a.reports = reports.New(c.Records, a.manage.CountChange)
-	a.tickets.New = func() any { return new(ticket.Memory) }
+	a.gifts = gifts.New(gifts.Config{Records: c.Records, Email: c.Email, SMS: c.SMS, Printable: c.Printable})
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL()) })
 	return a
 }
@@ -143,6 +141,13 @@ func (r *Route) most() int64 {
 // handler does what a request asks for.
 type handler func(*call) (ledger.Answer, error)
 
+// onGifts is a handler of package gifts.
+func onGifts(h gifts.Handler) handler {
+	return func(c *call) (ledger.Answer, error) {
+		return h(&gifts.Call{Call: &c.Call, Operations: c.gifts, Operation: c.route.operation, Receipt: c.receipt})
+	}
+}
+
 // managed is a handler of package manage.
 func managed(h func(*manage.Call) (ledger.Answer, error)) handler {
 	return func(c *call) (ledger.Answer, error) { return h(&manage.Call{Call: &c.Call, Operations: c.manage}) }
@@ -166,50 +171,51 @@ func Routes() []Route {
 func giftingRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: admission.Write,
-			handle: sendGift, deadline: otherDeadline, operation: gift.SendGift},
+			handle: onGifts(gifts.SendGift), deadline: otherDeadline, operation: gift.SendGift},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: admission.Write,
-			handle: cancelGift, deadline: otherDeadline, operation: gift.CancelGift},
+			handle: onGifts(gifts.CancelGift), deadline: otherDeadline, operation: gift.CancelGift},
 		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: admission.Write,
-			handle: reinstateGift, deadline: otherDeadline, operation: gift.ReinstateGift},
+			handle: onGifts(gifts.ReinstateGift), deadline: otherDeadline, operation: gift.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: admission.Write,
-			handle: resendGift, deadline: otherDeadline, operation: gift.ResendGift},
+			handle: onGifts(gifts.ResendGift), deadline: otherDeadline, operation: gift.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: admission.Write,
-			handle: rescheduleGift, deadline: otherDeadline, operation: gift.RescheduleGift},
+			handle: onGifts(gifts.RescheduleGift), deadline: otherDeadline, operation: gift.RescheduleGift},
 		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: admission.Write,
-			handle: replaceGift, deadline: otherDeadline, operation: gift.ReplaceGift},
+			handle: onGifts(gifts.ReplaceGift), deadline: otherDeadline, operation: gift.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: admission.Write,
-			handle: transferBalance, deadline: otherDeadline, operation: gift.TransferBalance},
+			handle: onGifts(gifts.TransferBalance), deadline: otherDeadline, operation: gift.TransferBalance},
 		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: admission.Write,
-			handle: createStock, deadline: otherDeadline, operation: gift.CreateStock},
+			handle: onGifts(gifts.CreateStock), deadline: otherDeadline, operation: gift.CreateStock},
 	}
 }
 
 func redemptionRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
-			handle: validateGift, deadline: redemptionDeadline, needs: merchant.MayValidate},
+			handle: onGifts(gifts.ValidateGift), deadline: redemptionDeadline, needs: merchant.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
-			handle: rehearsed(redeemGift), deadline: redemptionDeadline, operation: gift.RedeemGift, receipt: true},
+			handle: onGifts(gifts.Rehearsed(gifts.RedeemGift)), deadline: redemptionDeadline, operation: gift.RedeemGift,
+			receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gifts", Priority: admission.Redeem,
-			handle: redeemGifts, deadline: redemptionDeadline, operation: gift.RedeemGifts},
+			handle: onGifts(gifts.RedeemGifts), deadline: redemptionDeadline, operation: gift.RedeemGifts},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
-			handle: holdGift, deadline: redemptionDeadline, operation: gift.HoldGift},
+			handle: onGifts(gifts.HoldGift), deadline: redemptionDeadline, operation: gift.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,
-			handle: captureHold, deadline: redemptionDeadline, operation: gift.CaptureHold, receipt: true},
+			handle: onGifts(gifts.CaptureHold), deadline: redemptionDeadline, operation: gift.CaptureHold, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: admission.Redeem,
-			handle: releaseHold, deadline: redemptionDeadline, operation: gift.ReleaseHold},
+			handle: onGifts(gifts.ReleaseHold), deadline: redemptionDeadline, operation: gift.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: admission.Redeem,
-			handle: reverseRedemption, deadline: redemptionDeadline, operation: gift.ReverseRedemption},
+			handle: onGifts(gifts.ReverseRedemption), deadline: redemptionDeadline, operation: gift.ReverseRedemption},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: admission.Redeem,
-			handle: activateGift, deadline: redemptionDeadline, operation: gift.ActivateGift, receipt: true},
+			handle: onGifts(gifts.ActivateGift), deadline: redemptionDeadline, operation: gift.ActivateGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: admission.Redeem,
-			handle: reverseActivation, deadline: redemptionDeadline, operation: gift.ReverseActivation},
+			handle: onGifts(gifts.ReverseActivation), deadline: redemptionDeadline, operation: gift.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: admission.Redeem,
-			handle: reloadGift, deadline: redemptionDeadline, operation: gift.ReloadGift, receipt: true},
+			handle: onGifts(gifts.ReloadGift), deadline: redemptionDeadline, operation: gift.ReloadGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: admission.Redeem,
-			handle: cashOutGift, deadline: redemptionDeadline, operation: gift.CashOutGift, receipt: true},
+			handle: onGifts(gifts.CashOutGift), deadline: redemptionDeadline, operation: gift.CashOutGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: admission.Redeem,
-			handle: reverseReload, deadline: redemptionDeadline, operation: gift.ReverseReload},
+			handle: onGifts(gifts.ReverseReload), deadline: redemptionDeadline, operation: gift.ReverseReload},
 	}
 }
 
@@ -231,6 +237,19 @@ func readingRoutes() []Route {
 			handle: showHistory, deadline: otherDeadline, needs: merchant.MayLookUp, anyKey: true},
 		{Method: "GET", Pattern: base + "/requests/{key}", Priority: admission.Read,
 			handle: showRequests, deadline: otherDeadline, anyKey: true},
+	}
+}
+
+func careRoutes() []Route {
+	return []Route{
+		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
+			handle: onGifts(gifts.BlockGift), deadline: otherDeadline, operation: gift.BlockGift},
+		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
+			handle: onGifts(gifts.UnblockGift), deadline: otherDeadline, operation: gift.UnblockGift},
+		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
+			handle: onGifts(gifts.AdjustGift), deadline: otherDeadline, operation: gift.AdjustGift},
+		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
+			handle: onGifts(gifts.ExtendGift), deadline: otherDeadline, operation: gift.ExtendGift},
 	}
 }
 
@@ -349,7 +368,6 @@ type call struct {
 	service.Call
 	*API
 	route   Route
-	unread  bool // its body is no JSON object
 	receipt bool // its answer is to have one
 }
 

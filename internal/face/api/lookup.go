@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/face/api/gifts"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/ledger"
-	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -25,13 +25,7 @@ func showGift(c *call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	c.showsCodes(1)
-	return c.Answer(ledger.OK, func(w *wire.Writer) { payload.WriteVoucher(w, &g, c.lookUp()) }), nil
-}
-
-// lookUp is a view of gifts that are looked up: their secrets are for keys only that may see codes.
-func (c *call) lookUp() payload.View {
-	return payload.View{Account: c.Account, Now: c.Now, Law: c.CashOutLaw(), Pages: c.PublicURL(),
-		Masked: !c.Caller.May(merchant.MaySeeCodes)}
+	return c.Answer(ledger.OK, func(w *wire.Writer) { payload.WriteVoucher(w, &g, gifts.LookUp(&c.Call)) }), nil
 }
 
 // finish ends the reading of a look-up and finds the account that it is about.
@@ -70,12 +64,12 @@ func listGifts(c *call) (ledger.Answer, error) {
 		ProgramID:    q.GUID("programID"),
 		PromotionID:  q.GUID("promotionID"),
 		LocationID:   q.GUID("organizationID"),
-		OrderID:      q.GUID(byOrder),
-		StorefrontID: q.GUID(byStorefront),
+		OrderID:      q.GUID("orderID"),
+		StorefrontID: q.GUID("externalStorefrontID"),
 		LastFour:     readLastFour(q),
 		CreatedFrom:  q.Instant("createdFrom"),
 		CreatedTo:    q.Instant("createdTo"),
-		Reference:    q.Line(byReference, 200),
+		Reference:    q.Line("externalTransactionReferenceNumber", 200),
 		Limit:        q.Limit(),
 	}
 	filter.Contacts, filter.Words = service.ReadRecipient(q.Line("recipient", 254), c.Account)
@@ -99,7 +93,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		w.List("gifts")
 		for n := range page.Gifts {
 			w.Open()
-			payload.WriteVoucher(w, &page.Gifts[n], c.lookUp())
+			payload.WriteVoucher(w, &page.Gifts[n], gifts.LookUp(&c.Call))
 			w.Close()
 		}
 		w.EndList()
@@ -208,7 +202,7 @@ func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Op
 		}
 	}
 	if !known {
-		q.Add("operation", "The operation must be %s.", choice(all))
+		q.Add("operation", "The operation must be %s.", wire.Choice(all))
 	}
 	if only == "" {
 		err = nil

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"slices"
@@ -16,6 +16,9 @@ import (
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
+
+// maxOrderAnswer is how long the answer to an order may be.
+const maxOrderAnswer = 8 << 20
 
 // readSend reads a send-gift request.
 func readSend(o *wire.Object) *order.Send {
@@ -128,8 +131,8 @@ func readPayment(o *wire.Object) order.Payment {
 	}
 }
 
-// sendGift makes gifts and has them delivered.
-func sendGift(c *call) (ledger.Answer, error) {
+// SendGift makes gifts and has them delivered.
+func SendGift(c *Call) (ledger.Answer, error) {
 	send, problems := decode(c, readSend)
 	if send == nil {
 		return ledger.Answer{}, problems.Err()
@@ -185,7 +188,7 @@ func spelled(s order.Send, spell func(string) string) *order.Send {
 
 // sendFor finds the account that gifts are sent for; nil, where the caller may not send for the one that the request
 // names.
-func (c *call) sendFor(send *order.Send, problems *wire.Problems) *merchant.Account {
+func (c *Call) sendFor(send *order.Send, problems *wire.Problems) *merchant.Account {
 	definition, kind := &order.Definition{}, refusal.FieldMonetary
 	switch {
 	case send.Monetary != nil:
@@ -213,7 +216,7 @@ func soldAt(account *merchant.Account, send *order.Send) guid.ID {
 
 // answerable refuses an order whose answer would be too long, or for which there is no memory, and tells how long it
 // will be.
-func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err error) {
+func (c *Call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err error) {
 	if size = c.orderSize(gifts, lacking); size <= maxOrderAnswer {
 		return size, c.TakeMemory(size)
 	}
@@ -224,7 +227,7 @@ func (c *call) answerable(gifts []gift.Gift, lacking [][]string) (size int, err 
 
 // orderSize is about how long the answer to an order will be, and never less: that of its first gift for each, with
 // their own texts.
-func (c *call) orderSize(gifts []gift.Gift, lacking [][]string) int {
+func (c *Call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 	const drawn = 256 // ids, code and token, which the gifts do not have yet, and what else differs
 	w := wire.NewWriter(1024)
 	first := &gifts[0]
@@ -253,7 +256,7 @@ func textSize(s string) int {
 }
 
 // deliverable refuses gifts that this service has no means to deliver.
-func (c *call) deliverable(gifts []gift.Gift) error {
+func (c *Call) deliverable(gifts []gift.Gift) error {
 	for n := range gifts {
 		if err := c.deliverableBy(gifts[n].Card.Method); err != nil {
 			return err
@@ -262,7 +265,7 @@ func (c *call) deliverable(gifts []gift.Gift) error {
 	return nil
 }
 
-func (c *call) deliverableBy(m contact.Method) error {
+func (c *Call) deliverableBy(m contact.Method) error {
 	if c.Account != nil && c.Account.Test { // into the outbox, which is always there
 		return nil
 	}
@@ -280,7 +283,7 @@ func (c *call) deliverableBy(m contact.Method) error {
 }
 
 // writeOrder writes the members of a successful send-gift.
-func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
+func writeOrder(w *wire.Writer, r ledger.Result, c *Call, lacking [][]string) {
 	first := &r.Gifts[0]
 	w.ID("orderID", first.OrderID)
 	payload.WriteSheetURL(w, r.Sheet, c.PublicURL())
@@ -300,7 +303,7 @@ func writeOrder(w *wire.Writer, r ledger.Result, c *call, lacking [][]string) {
 
 // notPrintable lists for each gift the members whose text has characters that no font of this machine has. It is asked
 // before the order is made, so that no other call waits for the fonts.
-func (c *call) notPrintable(gifts []gift.Gift) [][]string {
+func (c *Call) notPrintable(gifts []gift.Gift) [][]string {
 	all, known := make([][]string, len(gifts)), map[string]bool{}
 	for n := range gifts {
 		if gifts[n].Card.Method == contact.Printed {
@@ -312,7 +315,7 @@ func (c *call) notPrintable(gifts []gift.Gift) [][]string {
 
 // lacking lists the members of a card whose text cannot be printed whole; known remembers of which texts that was
 // asked.
-func (c *call) lacking(card *gift.Card, known map[string]bool) (members []string) {
+func (c *Call) lacking(card *gift.Card, known map[string]bool) (members []string) {
 	if c.Printable == nil {
 		return nil
 	}

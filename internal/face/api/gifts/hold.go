@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"time"
@@ -18,7 +18,7 @@ type holding struct {
 	Seconds int // for which it is held; 0: not said
 }
 
-func readHolding(o *wire.Object, c *call) (h holding) {
+func readHolding(o *wire.Object, c *Call) (h holding) {
 	const name, least, most = "expiresInSeconds", int(gift.MinHoldTime / time.Second), int(gift.MaxHoldTime / time.Second)
 	h.redemption = readRedemption(o, c)
 	if seconds := o.Integer(name); seconds != nil {
@@ -29,8 +29,8 @@ func readHolding(o *wire.Object, c *call) (h holding) {
 	return h
 }
 
-// holdGift keeps an amount of a gift for one sale.
-func holdGift(c *call) (ledger.Answer, error) {
+// HoldGift keeps an amount of a gift for one sale.
+func HoldGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) holding { return readHolding(o, c) })
 	hold := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
@@ -48,7 +48,7 @@ type capturing struct {
 	gift.Capture
 }
 
-func readCapturing(o *wire.Object, c *call) (r capturing) {
+func readCapturing(o *wire.Object, c *Call) (r capturing) {
 	if !o.Given(byHold) {
 		o.Add(byHold, "Say which hold is meant.")
 	}
@@ -63,8 +63,8 @@ func readCapturing(o *wire.Object, c *call) (r capturing) {
 // byHold is the member that names a hold.
 const byHold = "holdID"
 
-// captureHold redeems what is held.
-func captureHold(c *call) (ledger.Answer, error) {
+// CaptureHold redeems what is held.
+func CaptureHold(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) capturing { return readCapturing(o, c) })
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
@@ -100,14 +100,14 @@ type releasing struct {
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
-func readReleasing(o *wire.Object, c *call) (r releasing) {
+func readReleasing(o *wire.Object, c *Call) (r releasing) {
 	r.HoldID, r.OriginalKey, r.Of = o.GUID(byHold), readOriginalKey(o), readOf(o, c.Account)
 	oneOf(o, []string{byHold, byKey})
 	return r
 }
 
-// releaseHold ends a hold before its time.
-func releaseHold(c *call) (ledger.Answer, error) {
+// ReleaseHold ends a hold before its time.
+func ReleaseHold(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) releasing { return readReleasing(o, c) })
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type transferring struct {
 // The members that name the two gifts.
 const byFrom, byTo = "fromVoucherID", "toVoucherID"
 
-func readTransferring(o *wire.Object, c *call) (r transferring) {
+func readTransferring(o *wire.Object, c *Call) (r transferring) {
 	for _, name := range []string{byFrom, byTo} {
 		if !o.Given(name) {
 			o.Add(name, "Say which gift is meant.")
@@ -32,8 +32,8 @@ func readTransferring(o *wire.Object, c *call) (r transferring) {
 	return r
 }
 
-// transferBalance moves value between two gifts.
-func transferBalance(c *call) (ledger.Answer, error) {
+// TransferBalance moves value between two gifts.
+func TransferBalance(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) transferring { return readTransferring(o, c) })
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {

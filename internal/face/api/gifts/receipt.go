@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 
 // withReceipt has write, which writes the answer to a change of one gift, write a receipt too, if one is asked for. The
 // last digits of the gift's code are read before anything is done, so that nobody waits for them while it is locked.
-func (c *call) withReceipt(voucher guid.ID, write func(*wire.Writer, ledger.Result)) (
+func (c *Call) withReceipt(voucher guid.ID, write func(*wire.Writer, ledger.Result)) (
 	func(*wire.Writer, ledger.Result), error) {
-	if !c.receipt {
+	if !c.Receipt {
 		return write, nil
 	}
 	g, err := c.Records.Gift(c.Context(), c.Account.ID, voucher)
@@ -34,8 +34,8 @@ func (c *call) withReceipt(voucher guid.ID, write func(*wire.Writer, ledger.Resu
 }
 
 // ofHold is the gift that a hold is of, where that is needed for a receipt; zero: it is not, or there is no such hold.
-func (c *call) ofHold(hold guid.ID) (guid.ID, error) {
-	if !c.receipt {
+func (c *Call) ofHold(hold guid.ID) (guid.ID, error) {
+	if !c.Receipt {
 		return guid.ID{}, nil
 	}
 	parts, err := c.Records.Parts(c.Context(), c.Account.ID, hold)

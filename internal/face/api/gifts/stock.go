@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"boon.example/internal/face/api/outcome"
@@ -23,8 +23,8 @@ func readStock(o *wire.Object) (s order.Stock) {
 	return s
 }
 
-// createStock makes cards without value. Their codes are in no answer.
-func createStock(c *call) (ledger.Answer, error) {
+// CreateStock makes cards without value. Their codes are in no answer.
+func CreateStock(c *Call) (ledger.Answer, error) {
 	stock, problems := decode(c, readStock)
 	problems.Refuse(c.NeedKey())
 	request := c.Request(gift.CreateStock, stock)

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ func normalized(t testing.TB, operation, body string) string {
 
 // readNormalized gives the text for any request, and tells what is wrong with it.
 func readNormalized(operation, body string, wrong func(wire.Problem)) string {
-	c := &call{Call: service.Call{Account: &merchant.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
+	c := &Call{Call: &service.Call{Account: &merchant.Account{Currency: money.Currency{Code: "USD", Decimals: 2}},
 		Caller: &merchant.Caller{Locations: []guid.ID{merchant.BusinessProgram.ID}}}}
 	reads := map[string]func(*wire.Object) any{
 		"send-gift":          func(o *wire.Object) any { return readSend(o) },
@@ -245,26 +245,26 @@ func TestFingerprintsStay(t *testing.T) {
 			t.Errorf("%s: another spelling is\n%s, not\n%s", c.operation, same, got)
 		}
 	}
-	texts, err := os.ReadFile(TextsThatStay)
+	texts, err := os.ReadFile(textsThatStay)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range gift.Operations() {
 		if !kept[o] && !strings.Contains(string(texts), "\n"+string(o)+" {") {
-			t.Errorf("%s has no text that is to stay, neither here nor in %s", o, TextsThatStay)
+			t.Errorf("%s has no text that is to stay, neither here nor in %s", o, textsThatStay)
 		}
 	}
 }
 
-// TextsThatStay is the file of texts that TestTextsStay keeps.
-const TextsThatStay = "testdata/fingerprints.txt"
+// textsThatStay is the file of texts that TestTextsStay of package api keeps.
+const textsThatStay = "../testdata/fingerprints.txt"
 
 func BenchmarkDecodeRedeem(b *testing.B) {
 	body := []byte(`{"voucherID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01",` +
 		`"organizationID":"7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11","amount":12.50,"reference":"till-7/000123"}`)
 	dollars := money.Currency{Code: "USD", Decimals: 2}
 	var r wire.Reader
-	c := &call{Call: service.Call{Account: &merchant.Account{Currency: dollars}, Caller: &merchant.Caller{}}}
+	c := &Call{Call: &service.Call{Account: &merchant.Account{Currency: dollars}, Caller: &merchant.Caller{}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		var asked redemption

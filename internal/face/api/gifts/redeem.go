@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ type redemption struct {
 	gift.Redeem
 }
 
-func readRedemption(o *wire.Object, c *call) redemption {
+func readRedemption(o *wire.Object, c *Call) redemption {
 	where := readPlace(o, c.Caller)
 	t, asked := readTicket(o, c.Account.Currency, c.locationOrNil(where), nil)
 	return redemption{
@@ -48,8 +48,8 @@ func readVerification(o *wire.Object) (code string) {
 	return code
 }
 
-// redeemGift decrements a gift.
-func redeemGift(c *call) (ledger.Answer, error) {
+// RedeemGift decrements a gift.
+func RedeemGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
 	return c.withGift(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
@@ -80,7 +80,7 @@ func verified(r *service.Request, at *merchant.Location, code string, do func() 
 // withGift finds where and with which gift something is to be done, and has do do it. asked and where are parts of
 // whole, the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is
 // looked for, so that no code counts as a guess; nil: nothing is.
-func (c *call) withGift(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
+func (c *Call) withGift(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
 	unfit error, do func(*service.Request, *merchant.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.NeedKey())
 	if problems.Err() != nil {
@@ -113,7 +113,7 @@ func (c *call) withGift(op gift.Operation, whole any, asked *giftRef, where plac
 	return do(request, at)
 }
 
-func (r *redemption) command(c *call, at *merchant.Location) *ledger.Redeem {
+func (r *redemption) command(c *Call, at *merchant.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.Account.BalanceNotice, Redeem: r.Redeem}
 	cmd.Context, cmd.LocationID, cmd.Account = c.Actor(at.ID), at.ID, c.Account
 	if r.ticket != nil {

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"boon.example/internal/face/api/outcome"
@@ -74,8 +74,8 @@ func readCancellation(o *wire.Object) (r cancellation) {
 	return r
 }
 
-// cancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
-func cancelGift(c *call) (ledger.Answer, error) {
+// CancelGift takes gifts out of use, all that are named or none, unless those that may not be are to be skipped.
+func CancelGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readCancellation)
 	account, err := c.Directory().AccountOf(c.Caller, asked.AccountID, refusal.FieldAccount)
 	if err == nil {
@@ -111,8 +111,8 @@ func readReinstatement(o *wire.Object) (r reinstatement) {
 	return r
 }
 
-// reinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
-func reinstateGift(c *call) (ledger.Answer, error) {
+// ReinstateGift takes a cancellation or a failed purchase back, of all gifts that are named or of none.
+func ReinstateGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReinstatement)
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
@@ -133,7 +133,7 @@ func reinstateGift(c *call) (ledger.Answer, error) {
 }
 
 // gifts finds what a request names, as far as the key may see it.
-func (c *call) gifts(asked several) (ids []guid.ID, _ error) {
+func (c *Call) gifts(asked several) (ids []guid.ID, _ error) {
 	if !asked.VoucherID.IsZero() {
 		return []guid.ID{asked.VoucherID}, nil
 	}

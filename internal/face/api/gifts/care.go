@@ -1,9 +1,8 @@
-package api
+package gifts
 
 import (
 	"slices"
 
-	"boon.example/internal/base/admission"
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -13,22 +12,8 @@ import (
 	"boon.example/internal/wire"
 )
 
-// careRoutes are the operations of this file.
-func careRoutes() []Route {
-	return []Route{
-		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
-			handle: blockGift, deadline: otherDeadline, operation: gift.BlockGift},
-		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
-			handle: unblockGift, deadline: otherDeadline, operation: gift.UnblockGift},
-		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
-			handle: adjustGift, deadline: otherDeadline, operation: gift.AdjustGift},
-		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
-			handle: extendGift, deadline: otherDeadline, operation: gift.ExtendGift},
-	}
-}
-
 // care has a change of one gift made, unless the request is malformed.
-func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
+func (c *Call) care(op gift.Operation, asked any, problems *wire.Problems,
 	do func(*service.Request) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
@@ -38,7 +23,7 @@ func (c *call) care(op gift.Operation, asked any, problems *wire.Problems,
 }
 
 // change is a change of one gift by a rule that gets the context of its entry.
-func (c *call) change(voucher guid.ID,
+func (c *Call) change(voucher guid.ID,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) *ledger.Change {
 	return &ledger.Change{Context: c.Actor(guid.ID{}), VoucherID: voucher, Rule: rule}
 }
@@ -48,25 +33,9 @@ func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
 	const name = "reasonCode"
 	code := gift.ReasonCode(o.Text(name))
 	if !slices.Contains(codes, code) {
-		o.Add(name, "The reasonCode must be %s.", choice(codes))
+		o.Add(name, "The reasonCode must be %s.", wire.Choice(codes))
 	}
 	return code
-}
-
-// choice writes several words of which one must be sent: "A, B or C".
-func choice[S ~string](of []S) string {
-	last, text := len(of)-1, ""
-	for n, word := range of {
-		switch n {
-		case 0:
-		case last:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += string(word)
-	}
-	return text
 }
 
 // blocking is a block-gift request.
@@ -82,8 +51,8 @@ func readBlocking(o *wire.Object) (r blocking) {
 	return r
 }
 
-// blockGift says that a gift may not be used.
-func blockGift(c *call) (ledger.Answer, error) {
+// BlockGift says that a gift may not be used.
+func BlockGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readBlocking)
 	return c.care(gift.BlockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
@@ -107,8 +76,8 @@ func readUnblocking(o *wire.Object) (r unblocking) {
 	return r
 }
 
-// unblockGift says that a gift may be used again.
-func unblockGift(c *call) (ledger.Answer, error) {
+// UnblockGift says that a gift may be used again.
+func UnblockGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readUnblocking)
 	return c.care(gift.UnblockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
@@ -132,7 +101,7 @@ type adjusting struct {
 	gift.Adjust
 }
 
-func readAdjusting(o *wire.Object, c *call) (r adjusting) {
+func readAdjusting(o *wire.Object, c *Call) (r adjusting) {
 	r.VoucherID = readVoucherID(o)
 	r.Number = readSigned(o, c.Account.Currency)
 	r.ReasonCode = readReasonCode(o, gift.AdjustReasons())
@@ -154,8 +123,8 @@ func readSigned(o *wire.Object, c money.Currency) money.Number {
 	return number
 }
 
-// adjustGift corrects the balance of a gift.
-func adjustGift(c *call) (ledger.Answer, error) {
+// AdjustGift corrects the balance of a gift.
+func AdjustGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
 	return c.care(gift.AdjustGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
@@ -185,8 +154,8 @@ func readExtending(o *wire.Object) (r extending) {
 	return r
 }
 
-// extendGift makes a promotional gift valid for longer.
-func extendGift(c *call) (ledger.Answer, error) {
+// ExtendGift makes a promotional gift valid for longer.
+func ExtendGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readExtending)
 	return c.care(gift.ExtendGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -129,7 +129,7 @@ func readPlace(o *wire.Object, caller *merchant.Caller) (p place) {
 
 // locate finds the location that a request means, and notes it for the log; one that was refused is noted as the
 // request names it.
-func (c *call) locate(p merchant.Place) (*merchant.Location, error) {
+func (c *Call) locate(p merchant.Place) (*merchant.Location, error) {
 	c.Location = p.LocationID
 	at, err := c.Caller.Locate(p)
 	if err == nil {
@@ -139,7 +139,7 @@ func (c *call) locate(p merchant.Place) (*merchant.Location, error) {
 }
 
 // locationOrNil is the location of a call, or nil: why there is none is told later.
-func (c *call) locationOrNil(where place) *merchant.Location {
+func (c *Call) locationOrNil(where place) *merchant.Location {
 	at, err := c.Caller.Locate(where.Place)
 	if err != nil {
 		return nil
@@ -148,7 +148,7 @@ func (c *call) locationOrNil(where place) *merchant.Location {
 }
 
 // besides gives everything that is wrong with a malformed request: also what the look-up of its location finds.
-func (c *call) besides(problems *wire.Problems, p merchant.Place) error {
+func (c *Call) besides(problems *wire.Problems, p merchant.Place) error {
 	byID, byPOS := problems.Has(string(refusal.FieldLocation)), problems.Has(string(refusal.FieldPointOfSale))
 	if byID {
 		p.LocationID = guid.ID{}
@@ -166,7 +166,7 @@ func (c *call) besides(problems *wire.Problems, p merchant.Place) error {
 
 // alsoMissing adds to the refusal of a location that the gift is not there either. A code is not looked up: there is
 // no location to count it against.
-func (c *call) alsoMissing(err error, w giftRef) error {
+func (c *Call) alsoMissing(err error, w giftRef) error {
 	misplaced, ok := errors.AsType[*refusal.Error](err)
 	if !ok {
 		return err
@@ -219,7 +219,7 @@ func readTarget(o *wire.Object) (t gift.Target) {
 }
 
 // eligibility is what a ticket allows a voucher to pay of what is available; nil without a ticket.
-func (c *call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibility {
+func (c *Call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibility {
 	if t == nil {
 		return nil
 	}
@@ -247,7 +247,7 @@ func readAmountOf(o *wire.Object, name string, c money.Currency) money.Number {
 }
 
 // find looks a gift up by code or token, for use at a location. A gift that is refused is given beside the refusal.
-func (c *call) find(w giftRef, location guid.ID) (gift.Gift, error) {
+func (c *Call) find(w giftRef, location guid.ID) (gift.Gift, error) {
 	if w.Code == (codes.VoucherCode{}) {
 		return c.FindByToken(w.Token, location)
 	}

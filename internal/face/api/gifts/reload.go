@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"boon.example/internal/face/api/outcome"
@@ -18,7 +18,7 @@ type loading struct {
 	gift.ReloadRequest
 }
 
-func readLoading(o *wire.Object, c *call) (r loading) {
+func readLoading(o *wire.Object, c *Call) (r loading) {
 	const amount = "amount"
 	r.giftRef = readGiftRef(o, c.Account, byID, byCode, byToken)
 	r.Where = readPlace(o, c.Caller)
@@ -32,8 +32,8 @@ func readLoading(o *wire.Object, c *call) (r loading) {
 	return r
 }
 
-// reloadGift puts more value into a gift.
-func reloadGift(c *call) (ledger.Answer, error) {
+// ReloadGift puts more value into a gift.
+func ReloadGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) loading { return readLoading(o, c) })
 	unpaid := order.CheckPurchase(c.Caller, asked.Purchase, problems.Unread())
 	if problems.Err() != nil && !c.unread {
@@ -62,12 +62,12 @@ type cashing struct {
 	Verification string // the verification code of the card; "": none was given
 }
 
-func readCashing(o *wire.Object, c *call) cashing {
+func readCashing(o *wire.Object, c *Call) cashing {
 	return cashing{readGiftRef(o, c.Account, byID, byCode, byToken), readPlace(o, c.Caller), readVerification(o)}
 }
 
-// cashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
-func cashOutGift(c *call) (ledger.Answer, error) {
+// CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
+func CashOutGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
 	return c.withGift(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
@@ -96,14 +96,14 @@ type undoing struct {
 	Of          giftRef // which gift the key must have been used with; zero: not said
 }
 
-func readUndoing(o *wire.Object, c *call, byEntry string) (r undoing) {
+func readUndoing(o *wire.Object, c *Call, byEntry string) (r undoing) {
 	r.EntryID, r.OriginalKey, r.Of = o.GUID(byEntry), readOriginalKey(o), readOf(o, c.Account)
 	oneOf(o, []string{byEntry, byKey})
 	return r
 }
 
 // undo takes back what an operation did. byEntry is the member that names its entry.
-func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
+func (c *Call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, c, byEntry) })
 	problems.Refuse(c.NeedKey())
@@ -119,7 +119,7 @@ func (c *call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Wri
 		Undo: gift.Undo{Context: c.Actor(guid.ID{}), Caller: c.Caller}}, ledger.OK, answer)
 }
 
-// reverseReload takes a reload back.
-func reverseReload(c *call) (ledger.Answer, error) {
+// ReverseReload takes a reload back.
+func ReverseReload(c *Call) (ledger.Answer, error) {
 	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, outcome.ReloadReversal)
 }

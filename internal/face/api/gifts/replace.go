@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"boon.example/internal/base/normalize"
@@ -47,8 +47,8 @@ func readReplacing(o *wire.Object) (r replacing) {
 	return r
 }
 
-// replaceGift gives a gift another code and token.
-func replaceGift(c *call) (ledger.Answer, error) {
+// ReplaceGift gives a gift another code and token.
+func ReplaceGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readReplacing)
 	if d := asked.Deliver; d != nil && d.Method == contact.Printed && !c.Caller.Permissions.Has(merchant.MaySeeCodes) {
 		problems.Refuse(refusal.At(refusal.NotAuthorized, "deliver.deliveryMethodID", "A printed card shows its code, and "+

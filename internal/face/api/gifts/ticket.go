@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"cmp"
@@ -77,7 +77,7 @@ func askedFor(t *ticket.Ticket) *askedTicket {
 }
 
 // noteTicket has the log tell of a ticket whose parts are not its total.
-func (c *call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
+func (c *Call) noteTicket(t *ticket.Ticket) *ticket.Ticket {
 	if t != nil && t.Difference != 0 {
 		c.Warning = fmt.Sprintf("the parts of a ticket of the format %s are %s more than its total", t.Format,
 			t.Currency.Money(t.Difference))

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ type paying struct {
 	Verification string
 }
 
-func readSale(o *wire.Object, c *call) (s selling) {
+func readSale(o *wire.Object, c *Call) (s selling) {
 	const gifts, upTo, ticketData = "gifts", "upTo", "ticketData"
 	s.Where = readPlace(o, c.Caller)
 	if !o.Objects(gifts, sale.MaxGifts, func(g *wire.Object) {
@@ -55,8 +55,8 @@ func readSale(o *wire.Object, c *call) (s selling) {
 	return s
 }
 
-// redeemGifts has several gifts pay for one sale.
-func redeemGifts(c *call) (ledger.Answer, error) {
+// RedeemGifts has several gifts pay for one sale.
+func RedeemGifts(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) selling { return readSale(o, c) })
 	problems.Refuse(c.NeedKey())
 	if problems.Err() != nil {
@@ -102,7 +102,7 @@ func (s *selling) toPay() *money.Amount {
 
 // payers finds the gifts that pay for a sale. All that are refused are told. verification is one of the verification
 // codes that are shown for them; "": none is.
-func (c *call) payers(asked *selling, at *merchant.Location) (cmd *ledger.RedeemTogether, verification string,
+func (c *Call) payers(asked *selling, at *merchant.Location) (cmd *ledger.RedeemTogether, verification string,
 	_ error) {
 	cmd = &ledger.RedeemTogether{Context: c.Actor(at.ID), LocationID: at.ID, Notice: c.Account.BalanceNotice,
 		Sale: sale.Sale{UpTo: asked.upTo}}

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type reversal struct {
 	gift.Reverse
 }
 
-func readReversal(o *wire.Object, c *call) (r reversal) {
+func readReversal(o *wire.Object, c *Call) (r reversal) {
 	const byRedemption, operation = "redemptionID", "operation"
 	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
 	oneOf(o, []string{byRedemption, byKey})
@@ -33,7 +33,7 @@ func readReversal(o *wire.Object, c *call) (r reversal) {
 	if op := gift.Operation(o.Text(operation)); op == "" || op.UndoneBy() == gift.ReverseRedemption {
 		r.Operation = op
 	} else {
-		o.Add(operation, "The operation must be %s.", choice(gift.ReverseRedemption.Undoes()))
+		o.Add(operation, "The operation must be %s.", wire.Choice(gift.ReverseRedemption.Undoes()))
 	}
 	r.Where = readPlace(o, c.Caller)
 	r.Number = readAmount(o, c.Account.Currency)
@@ -72,8 +72,8 @@ func besideKey(o *wire.Object, names ...string) {
 	}
 }
 
-// reverseRedemption gives back what a redemption or a cash-out took.
-func reverseRedemption(c *call) (ledger.Answer, error) {
+// ReverseRedemption gives back what a redemption or a cash-out took.
+func ReverseRedemption(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) reversal { return readReversal(o, c) })
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
@@ -125,7 +125,7 @@ func takings(named gift.Operation) []gift.Operation {
 // that may be used there, or be there: whether the key has arrived is to be told all the same. A code counts as a
 // guess, at the key's only location where none is named. Where too many were wrong already, no code is looked up, but
 // compared with that of the gift that was used with the key: what was done with it is undone, and nothing else is told.
-func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
+func (c *Call) usedWith(w giftRef, location guid.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
 	error) {
 	if w == (giftRef{}) {
 		return nil, nil
@@ -162,7 +162,7 @@ func (c *call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 }
 
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
-func (c *call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
+func (c *Call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
 	all, err := c.Records.Requests(c.Context(), c.Account.ID, "", key)
 	if err != nil && !errors.Is(err, refusal.NotFound) {
 		return nil, service.Stored(err)

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ type validation struct {
 	ticket *ticket.Ticket
 }
 
-func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
+func readValidation(o *wire.Object, c *Call, into *ticket.Memory) validation {
 	v := validation{
 		giftRef: readGiftRef(o, c.Account, byCode, byToken),
 		Where:   readPlace(o, c.Caller),
@@ -31,8 +31,8 @@ func readValidation(o *wire.Object, c *call, into *ticket.Memory) validation {
 	return v
 }
 
-// validateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
-func validateGift(c *call) (ledger.Answer, error) {
+// ValidateGift tells what a gift is and whether it can be redeemed at a location. It changes nothing and keeps nothing.
+func ValidateGift(c *Call) (ledger.Answer, error) {
 	into := c.tickets.Get().(*ticket.Memory)
 	defer func() { // nothing but the answer, which is bytes, is left of the ticket
 		into.Forget()
@@ -59,7 +59,7 @@ func validateGift(c *call) (ledger.Answer, error) {
 }
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
-func (c *call) validate(asked *validation, at *merchant.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
+func (c *Call) validate(asked *validation, at *merchant.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
 	if g, err = c.find(asked.giftRef, at.ID); err != nil {
 		return g, nil, err
 	}

@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"boon.example/internal/face/api/outcome"
@@ -23,7 +23,7 @@ type activation struct {
 	Reference string
 }
 
-func readActivation(o *wire.Object, c *call) activation {
+func readActivation(o *wire.Object, c *Call) activation {
 	readMethod(o)
 	return activation{
 		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken), Where: readPlace(o, c.Caller),
@@ -39,8 +39,8 @@ func readMethod(o *wire.Object) {
 	}
 }
 
-// activateGift gives a card of a stock its value.
-func activateGift(c *call) (ledger.Answer, error) {
+// ActivateGift gives a card of a stock its value.
+func ActivateGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) activation { return readActivation(o, c) })
 	var paid error
 	if !c.unread {
@@ -64,7 +64,7 @@ func activateGift(c *call) (ledger.Answer, error) {
 		})
 }
 
-// reverseActivation makes a card what it was before it was activated.
-func reverseActivation(c *call) (ledger.Answer, error) {
+// ReverseActivation makes a card what it was before it was activated.
+func ReverseActivation(c *Call) (ledger.Answer, error) {
 	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, outcome.ActivationReversal)
 }

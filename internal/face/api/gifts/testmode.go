@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"time"
@@ -30,10 +30,10 @@ const (
 // failures are the amounts that ask for them, in the smallest unit of the currency: 503.01 dollars and so on.
 var failures = map[money.Amount]failure{50301: answerLost, 50302: noAnswer, 50303: overloaded}
 
-// rehearsed lets integrators rehearse with a test account what can go wrong with what h does: the amount of the request
+// Rehearsed lets integrators rehearse with a test account what can go wrong with what h does: the amount of the request
 // says what does.
-func rehearsed(h handler) handler {
-	return func(c *call) (ledger.Answer, error) {
+func Rehearsed(h Handler) Handler {
+	return func(c *Call) (ledger.Answer, error) {
 		if !c.Account.Test {
 			return h(c)
 		}
@@ -50,8 +50,8 @@ func rehearsed(h handler) handler {
 }
 
 // failureAsked reads which failure the amount of the request asks for.
-func (c *call) failureAsked() failure {
-	number, _, _ := service.Decode(&c.Call, func(o *wire.Object) money.Number { return o.Number("amount") })
+func (c *Call) failureAsked() failure {
+	number, _, _ := service.Decode(c.Call, func(o *wire.Object) money.Number { return o.Number("amount") })
 	if number == "" {
 		return none
 	}
@@ -63,7 +63,7 @@ func (c *call) failureAsked() failure {
 }
 
 // leaveUnanswered waits, without a place that others may need, until the caller has given up.
-func (c *call) leaveUnanswered() {
+func (c *Call) leaveUnanswered() {
 	if !c.unanswered.Take(c.Account.ID, 1, maxUnanswered) {
 		return
 	}
@@ -78,7 +78,7 @@ func (c *call) leaveUnanswered() {
 }
 
 // dropAnswer drops the answer of a redemption that was done. Its repeat under the same key gets it.
-func (c *call) dropAnswer(how failure) error {
+func (c *Call) dropAnswer(how failure) error {
 	c.Rehearsed = true
 	if how == noAnswer {
 		c.leaveUnanswered()

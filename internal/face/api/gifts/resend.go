@@ -1,4 +1,4 @@
-package api
+package gifts
 
 import (
 	"cmp"
@@ -43,8 +43,8 @@ func readVoucherID(o *wire.Object) guid.ID {
 	return o.GUID(byID)
 }
 
-// resendGift sends a gift again, as before or elsewhere.
-func resendGift(c *call) (ledger.Answer, error) {
+// ResendGift sends a gift again, as before or elsewhere.
+func ResendGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
 	read := asked
 	request := c.RequestTo(gift.ResendGift, func(spell func(string) string) any {
@@ -72,8 +72,8 @@ func readRescheduling(o *wire.Object) (r rescheduling) {
 	return r
 }
 
-// rescheduleGift gives a gift that waits another delivery date.
-func rescheduleGift(c *call) (ledger.Answer, error) {
+// RescheduleGift gives a gift that waits another delivery date.
+func RescheduleGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
 	request := c.Request(gift.RescheduleGift, asked)
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
@@ -90,7 +90,7 @@ type dispatching interface {
 
 // dispatch runs a command that changes how a gift goes, and answers with the gift. What is read of it before never
 // changes.
-func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer,
+func (c *Call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Problems, cmd dispatching) (ledger.Answer,
 	error) {
 	problems.Refuse(c.NeedKey())
 	malformed := problems.Err() != nil
@@ -128,7 +128,7 @@ func (c *call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 		if done.Secrets != (ledger.Secrets{}) {
 			now.Card.Code, now.Card.Token = done.Secrets.Code, done.Secrets.Token
 		}
-		as := c.lookUp()
+		as := LookUp(c.Call)
 		as.Now = done.Entries[0].At
 		as.Masked = as.Masked && !(replaced && replace.Deliver == nil)
 		payload.WriteVoucher(w, &now, as)
