@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/money"
 	"boon.example/internal/post/message"
 	"boon.example/internal/sealed"
+	"boon.example/internal/sendlist"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
 	"boon.example/internal/store/tables"
@@ -72,6 +73,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
 	must(t, err)
 	fillStaff(t, s, a.ID)
+	must(t, s.KeepSendList(t.Context(), sendListOf(a.ID), &sendlist.Content{Rows: []sendlist.Row{{Line: 2}}}))
 	sendAgain(t, s, &gifts[0])
 	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")
 	saveOrder(t, s, gifts[len(gifts)-1].AccountID, 2, "One per guest.", "Not on Sundays.")

@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/misses"
+	"boon.example/internal/store/sendlists"
 	"boon.example/internal/store/setup"
 	"boon.example/internal/store/staff"
 	"boon.example/internal/store/sums"
@@ -63,6 +64,7 @@ type Store struct {
 	*sums.Books        // what is owed, by closed days
 	*staff.Staff       // who comes in to the console
 	*breakage.Breakage // what was booked as breakage
+	*sendlists.Lists   // lists of people who are sent gifts
 	Eraser             *erase.Eraser
 
 	db *db.DB
@@ -92,7 +94,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader := lookup.New(d)
 	reader.Remember()
 	sets := setup.New(d)
-	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets), Reader: reader,
+	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets),
+		Lists: sendlists.New(d), Reader: reader,
 		Feed: feed.New(d, reader), Hooks: hooks.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil

@@ -72,6 +72,10 @@ var All = []Table{
 	// A row is there until its mail is sent, at most for as long as mails are tried.
 	{Name: "staff_notice", Key: key("id"), Owner: "store/staff", Place: coordinator,
 		Unverified: "a row that was changed does not open"},
+	// What is in it of people is sealed, and deleted once the gifts are made, or after a day. Lists of all accounts are
+	// claimed together.
+	{Name: "send_list", Key: key("account_id", "id"), Owner: "store/sendlists", Place: coordinator,
+		Unverified: "a row that was changed does not open"},
 	{Name: "trail", Key: key("account_id", "id"), Owner: "store/setup", Place: byAccount,
 		Unverified: "nothing is worked out from it"},
 	{Name: "used_record", Key: key("account_id", "record_id"), Owner: "store", Place: byAccount,

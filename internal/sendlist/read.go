@@ -1,0 +1,227 @@
+package sendlist
+
+import (
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"boon.example/internal/imports"
+	"boon.example/internal/money"
+)
+
+// Column is what a column of a file holds.
+type Column string
+
+// The columns.
+const (
+	Name    Column = "name"
+	Contact Column = "contact"
+	Message Column = "message"
+	Value   Column = "value"
+)
+
+// names are how files name the columns, in small letters.
+var names = map[string]Column{
+	"name": Name, "recipient": Name, "recipient name": Name, "full name": Name, "empfänger": Name, "für": Name,
+	"nombre": Name, "destinatario": Name, "para": Name,
+	"contact": Contact, "email": Contact, "e-mail": Contact, "mail": Contact, "email address": Contact,
+	"e-mail address": Contact, "mobile": Contact, "phone": Contact, "e-mail-adresse": Contact, "handy": Contact,
+	"handynummer": Contact, "telefon": Contact, "kontakt": Contact, "correo": Contact, "correo electrónico": Contact,
+	"móvil": Contact, "teléfono": Contact, "contacto": Contact,
+	"message": Message, "nachricht": Message, "mensaje": Message,
+	"value": Value, "amount": Value, "wert": Value, "betrag": Value, "valor": Value, "importe": Value,
+}
+
+// Template is a file with nothing but the names of the columns.
+const Template = "\ufeffname,contact,message,value\r\n"
+
+// Asked is how a file is to be read.
+type Asked struct {
+	Printed bool // nobody is sent anything: contacts are left aside
+	Value   string
+	Message string // of rows without one
+	// Amount reads an amount as somebody typed it. The error is a sentence.
+	Amount func(typed string) (money.Number, money.Amount, error)
+	// Say is a sentence by its name, with what it is about, in the language of whoever uploads the file.
+	Say func(name string, args ...any) string
+}
+
+// Read reads a file into a list, and gives what is to be sent but for the order. The error is a sentence about the
+// whole file.
+func (l *List) Read(file io.Reader, asked Asked) (*Content, error) {
+	t, err := imports.NewTable(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{List: l, Asked: asked, content: &Content{Columns: map[Column]string{}}, at: map[Column][]int{},
+		orders: map[money.Number][]Row{}, seen: map[string]bool{}}
+	if err := r.columns(t.Names); err != nil {
+		return nil, err
+	}
+	for {
+		row, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return r.content, r.divide()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !blank(row.Fields) || row.Wrong != "" {
+			r.read(row)
+		}
+		if l.Rows+l.Wrong > MaxRows {
+			return nil, errors.New(asked.Say("long", MaxRows))
+		}
+	}
+}
+
+// reader reads one file.
+type reader struct {
+	*List
+	Asked
+	content *Content
+	at      map[Column][]int
+	fields  []string
+	line    int
+	orders  map[money.Number][]Row
+	values  []money.Number // in the order in which the file has them
+	seen    map[string]bool
+}
+
+// columns finds out what the columns hold.
+func (r *reader) columns(said []string) error {
+	for n, name := range said {
+		column, known := names[strings.ToLower(strings.Join(strings.Fields(name), " "))]
+		switch {
+		case !known && name != "":
+			r.Unused = append(r.Unused, name)
+		case known && column != Contact && r.at[column] != nil:
+			return errors.New(r.Say("columns", r.content.Columns[column], name))
+		case known:
+			r.at[column] = append(r.at[column], n)
+			r.content.Columns[column] = name
+		}
+	}
+	switch {
+	case r.at[Contact] == nil && !r.Printed:
+		return errors.New(r.Say("no-contacts"))
+	case r.at[Name] == nil && r.Printed:
+		return errors.New(r.Say("no-names"))
+	case r.at[Value] == nil && r.Value == "":
+		return errors.New(r.Say("no-values"))
+	}
+	return nil
+}
+
+func blank(fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" })
+}
+
+// wrong notes what is wrong with a column of the line; "": with the whole line.
+func (r *reader) wrong(column Column, sentence string) {
+	r.note(imports.Problem{Line: r.line, Column: r.content.Columns[column], Text: sentence})
+}
+
+// text is what the line has in a column; "": nothing. Of contacts, there may be several columns.
+func (r *reader) text(column Column) string {
+	text := ""
+	for _, at := range r.at[column] {
+		if at >= len(r.fields) {
+			continue
+		}
+		said := strings.TrimSpace(r.fields[at])
+		switch {
+		case said != "" && text != "":
+			r.wrong(column, r.Say("two", text, said))
+		case strings.HasPrefix(said, "="):
+			r.wrong(column, r.Say("formula"))
+		case said != "":
+			text = said
+		}
+	}
+	return text
+}
+
+// exponent is what spreadsheets make of a long number.
+var exponent = regexp.MustCompile(`^\+?[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
+
+// read reads a line. A line with a problem is in no order.
+func (r *reader) read(row imports.Row) {
+	r.fields, r.line = row.Fields, row.Number
+	before := r.Wrong
+	if row.Wrong != "" {
+		r.wrong("", row.Wrong)
+		return
+	}
+	is, typed := Row{Line: row.Number, Name: r.text(Name), Message: r.text(Message)}, r.text(Value)
+	if is.Message == "" {
+		is.Message = r.Message
+	}
+	if r.Printed {
+		if is.Name == "" && r.Wrong == before {
+			r.wrong(Name, r.Say("name"))
+		}
+	} else {
+		is.Contact = r.contact(before)
+	}
+	if typed == "" {
+		typed = r.Value
+	}
+	value, amount, err := r.Amount(typed)
+	switch {
+	case typed == "":
+		r.wrong(Value, r.Say("value"))
+	case exponent.MatchString(typed):
+		r.wrong(Value, r.Say("shortened", typed))
+	case err != nil:
+		r.wrong(Value, err.Error())
+	case amount > math.MaxInt64-r.Sum:
+		r.wrong(Value, r.Say("much"))
+	}
+	if r.Wrong > before {
+		return
+	}
+	if r.orders[value] == nil {
+		r.values = append(r.values, value)
+	}
+	r.orders[value] = append(r.orders[value], is)
+	r.Rows++
+	r.Sum += amount
+}
+
+// contact is whom the gift of a line goes to.
+func (r *reader) contact(before int) string {
+	to := r.text(Contact)
+	switch folded := strings.ToLower(to); {
+	case to == "" && r.Wrong == before:
+		r.wrong(Contact, r.Say("contact"))
+	case exponent.MatchString(to):
+		r.wrong(Contact, r.Say("shortened", to))
+	case r.seen[folded]:
+		r.Twice++
+	case to != "":
+		r.seen[folded] = true
+	}
+	return to
+}
+
+// divide makes the orders.
+func (r *reader) divide() error {
+	if r.Rows == 0 && r.Wrong == 0 {
+		return errors.New(r.Say("empty"))
+	}
+	for _, value := range r.values {
+		for rows := range slices.Chunk(r.orders[value], MaxOrder) {
+			from := len(r.content.Rows)
+			r.content.Rows = append(r.content.Rows, rows...)
+			r.Orders = append(r.Orders, Order{Value: value, From: from, To: len(r.content.Rows)})
+		}
+	}
+	if len(r.Orders) > MaxOrders {
+		return errors.New(r.Say("orders", MaxOrders, len(r.Orders)))
+	}
+	return nil
+}
