@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/certificate"
+	consolegifts "boon.example/internal/face/console/gifts"
 	"boon.example/internal/jobs"
 	"boon.example/internal/jobs/closing"
 	"boon.example/internal/jobs/expiry"
@@ -58,6 +59,8 @@ func (a *app) list() []jobs.Job {
 			Failed: "CLOSED DAYS IN THE BOOKS ARE NOT WHAT THEIR ENTRIES SAY, or could not be checked"},
 		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
 			Failed: "what old gifts say of people could not be erased"},
+		{Name: "send-lists", Every: listsEvery, Batch: jobs.Each(a.sender().Due, a.sender().Step),
+			Failed: "lists of people who are sent gifts could not go on"},
 		{Name: "verify-restored", Every: failedTold, Batch: jobs.Whole(a.verifyRestored),
 			Failed: "the restored database could not be verified"},
 		a.webhooks(),
@@ -78,6 +81,14 @@ func (a *app) list() []jobs.Job {
 func (a *app) notices() *notice.Sender {
 	return &notice.Sender{Store: a.store, Email: a.carriers.email, Test: delivery.OutboxCarrier{Outbox: a.store},
 		Directory: a.directory.Load, PublicURL: a.PublicURL, RetryFor: cmp.Or(a.RetryFor, 24*time.Hour), Log: a.Logger}
+}
+
+// listsEvery is how often lists of people who are sent gifts are looked for: somebody waits for theirs.
+const listsEvery = time.Second
+
+// sender sends gifts to the people of lists.
+func (a *app) sender() *consolegifts.Sender {
+	return &consolegifts.Sender{Store: a.store, Directory: a.directory.Load, Operations: a.api.Operations()}
 }
 
 // closer closes days in the books.
@@ -109,6 +120,8 @@ func (a *app) forget() []jobs.Job {
 		job("delete-messages", a.oldMessages), job("delete-counts", a.oldCounts), job("delete-attempts", a.oldAttempts),
 		{Name: "delete-sheets", Every: forgetEvery, Failed: "what is old could not be deleted",
 			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetSheets(ctx, time.Now()) })},
+		{Name: "delete-lists", Every: forgetEvery, Failed: "what is old could not be deleted",
+			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetSendLists(ctx, time.Now()) })},
 		{Name: "free-messages", Every: forgetEvery, Failed: "messages that a wrong clock holds could not be freed",
 			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.FreeJobs(ctx, time.Now()) })},
 	}

@@ -35,7 +35,7 @@ func everyField(g soldGift) url.Values {
 func addressOf(p *desk.Page, voucher string, form url.Values) (string, url.Values) {
 	method, path, _ := strings.Cut(p.Pattern, " ")
 	path = strings.NewReplacer("{voucher}", voucher, "{name}", "liability", "{section}", "promotions",
-		"{record}", "new", "{$}", "").Replace(path)
+		"{record}", "new", "{list}", voucher, "{$}", "").Replace(path)
 	if method == http.MethodGet {
 		form = nil
 	}

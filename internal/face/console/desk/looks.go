@@ -31,6 +31,9 @@ type looks struct {
 	folder    string // is named after the assets, so that those of two releases do not meet in a browser
 }
 
+// sharedTemplates are parts of pages that several pages of a part have.
+const sharedTemplates = "templates/shared-*.html"
+
 func readLooks(parts []Part) looks {
 	l := looks{templates: map[merchant.Language]map[string]*template.Template{}, assets: map[string][]byte{}}
 	all := sha256.New()
@@ -47,6 +50,9 @@ func readLooks(parts []Part) looks {
 			for _, name := range list(part.Templates, "templates/*.html") {
 				t := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
 				t = template.Must(t.ParseFS(files, "templates/layout.html"))
+				if shared := list(part.Templates, sharedTemplates); len(shared) > 0 {
+					t = template.Must(t.ParseFS(part.Templates, shared...))
+				}
 				l.templates[lang][path.Base(name)] = template.Must(t.ParseFS(part.Templates, name))
 			}
 		}

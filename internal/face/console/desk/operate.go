@@ -3,6 +3,7 @@ package desk
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -20,6 +21,17 @@ import (
 // is asked to send the very same form again.
 func (r *Request) Operate(method, path, key string, body, answer any) error {
 	r.Leave() // the call takes a place of its own
+	from := r.HTTP.Clone(service.WithCaller(r.Context(), func(time.Time) (*merchant.Caller, error) {
+		return r.Member.Caller(r.Account), nil
+	}))
+	from.Header = http.Header{"X-Request-Id": {r.RequestID},
+		forwardedFor: r.HTTP.Header.Values(forwardedFor)} // else the proxy would be who asks
+	return Operate(r.desk.Operations, from, method, path, key, body, answer)
+}
+
+// Operate is Request.Operate for what is done without a page: from says who calls, by service.WithCaller, and from
+// where.
+func Operate(operations http.Handler, from *http.Request, method, path, key string, body, answer any) error {
 	var sent []byte
 	var err error
 	if body != nil {
@@ -31,18 +43,14 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	if err != nil {
 		return fmt.Errorf("calling %s %s: %w", method, path, err)
 	}
-	inner := r.HTTP.Clone(service.WithCaller(r.Context(), func(time.Time) (*merchant.Caller, error) {
-		return r.Member.Caller(r.Account), nil
-	}))
-	inner.Method, inner.URL, inner.Body = method, to, http.MaxBytesReader(nil, readCloser{bytes.NewReader(sent)}, maxSent)
-	inner.ContentLength, inner.Form, inner.PostForm = int64(len(sent)), nil, nil
-	inner.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {r.RequestID},
-		forwardedFor: r.HTTP.Header.Values(forwardedFor)} // else the proxy would be who asks
+	from.Method, from.URL, from.Body = method, to, http.MaxBytesReader(nil, readCloser{bytes.NewReader(sent)}, maxSent)
+	from.ContentLength, from.Form, from.PostForm = int64(len(sent)), nil, nil
+	from.Header.Set("Content-Type", "application/json")
 	if key != "" {
-		inner.Header.Set("Idempotency-Key", key)
+		from.Header.Set("Idempotency-Key", key)
 	}
 	var w Answered
-	r.desk.Operations.ServeHTTP(&w, inner)
+	operations.ServeHTTP(&w, from)
 	if w.Status() >= http.StatusBadRequest {
 		return w.refused()
 	}
@@ -79,6 +87,12 @@ type undecided struct{ told *refusal.Error }
 
 // Error implements error.
 func (u undecided) Error() string { return u.told.Error() }
+
+// Undecided is what was told where it is open whether an operation was done; nil: it is not.
+func Undecided(err error) *refusal.Error {
+	open, _ := errors.AsType[undecided](err)
+	return open.told
+}
 
 // refused is what a problem document says.
 func (w *Answered) refused() error {

@@ -142,24 +142,29 @@ func (r *Request) readFiles(p *Page, caller *merchant.Caller) error {
 }
 
 // File is a file that a form brought; nil: it brought none of this name.
-func (r *Request) File(name string) ([]byte, error) {
-	if r.HTTP.MultipartForm == nil || len(r.HTTP.MultipartForm.File[name]) == 0 {
-		return nil, nil
+func (r *Request) File(field string) ([]byte, error) {
+	content, _, err := r.NamedFile(field)
+	return content, err
+}
+
+// NamedFile is File with the name that the file has where it comes from.
+func (r *Request) NamedFile(field string) (content []byte, name string, err error) {
+	if r.HTTP.MultipartForm == nil || len(r.HTTP.MultipartForm.File[field]) == 0 {
+		return nil, "", nil
 	}
-	header := r.HTTP.MultipartForm.File[name][0]
+	header := r.HTTP.MultipartForm.File[field][0]
 	if header.Size == 0 {
-		return nil, nil // the browser was given none
+		return nil, "", nil // the browser was given none
 	}
 	file, err := header.Open()
 	if err != nil {
-		return nil, errForm
+		return nil, "", errForm
 	}
 	defer file.Close()
-	content, err := io.ReadAll(file)
-	if err != nil {
-		return nil, errForm
+	if content, err = io.ReadAll(file); err != nil {
+		return nil, "", errForm
 	}
-	return content, nil
+	return content, header.Filename, nil
 }
 
 // sees reports whether the member may see a page.
@@ -211,9 +216,9 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 		return whole(r, v.Whole)
 	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
-	if open, is := errors.AsType[undecided](err); is {
-		v = r.again(open.told)
-		reply.Err, reply.Code = open.told, open.told.Code
+	if open := Undecided(err); open != nil {
+		v = r.again(open)
+		reply.Err, reply.Code = open, open.Code
 	} else if err != nil {
 		told := service.Told(err)
 		v = View{Template: "failed.html", Title: "console.failed", Status: told.Code.Status(),

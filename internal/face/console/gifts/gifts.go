@@ -34,6 +34,7 @@ var filters = []gift.Status{gift.Delivered, gift.Claimed, gift.Pending, gift.Fai
 // giftList is what the page of the list shows.
 type giftList struct {
 	Searched string // what was asked for; "": all gifts
+	Order    string // whose gifts are shown; "": those of all orders
 	Search   string // the address that what was asked for is sent to
 	Filters  []desk.Link
 	Gifts    []Row
@@ -56,13 +57,16 @@ type Row struct {
 func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 	q := r.HTTP.URL.Query()
 	filter := gift.Filter{AccountID: r.Account.ID, Limit: pageOfGifts}
-	shown := giftList{Begun: q.Get("status")+q.Get("before") != ""}
+	shown := giftList{Begun: q.Get("status")+q.Get("before")+q.Get("order") != ""}
 	var known bool
 	if filter.Status, known = gift.ParseStatus(q.Get("status")); !known && q.Get("status") != "" {
 		return desk.View{}, desk.ErrNoPage
 	}
 	var err error
-	if filter.Before, err = before(q.Get("before")); err != nil {
+	if filter.Before, err = idOrNone(q.Get("before")); err != nil {
+		return desk.View{}, err
+	}
+	if filter.OrderID, err = idOrNone(q.Get("order")); err != nil {
 		return desk.View{}, err
 	}
 	page, err := f.Store.List(r.Context(), filter)
@@ -72,6 +76,10 @@ func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 	shown.add(r, &page)
 	base := desk.Home(r.Account.ID) + "gifts"
 	all := url.Values{}
+	if !filter.OrderID.IsZero() {
+		all.Set("order", filter.OrderID.String())
+		shown.Order, shown.All = filter.OrderID.String(), base
+	}
 	shown.Filters = []desk.Link{{Text: r.Locale.Text("console.gifts.all"), To: desk.Address(base, all),
 		Here: filter.Status == 0}}
 	for _, s := range filters {
@@ -90,8 +98,8 @@ func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
 }
 
-// before reads where a page begins; "": at the newest.
-func before(text string) (at guid.ID, err error) {
+// idOrNone reads an id of an address; "": there is none.
+func idOrNone(text string) (at guid.ID, err error) {
 	if text == "" {
 		return at, nil
 	}
@@ -140,7 +148,7 @@ func (f *pages) search(r *desk.Request) (desk.View, error) {
 	text := strings.TrimSpace(r.HTTP.PostForm.Get("q"))
 	filter := gift.Filter{AccountID: r.Account.ID, Limit: pageOfGifts}
 	var err error
-	if filter.Before, err = before(r.HTTP.PostForm.Get("before")); err != nil {
+	if filter.Before, err = idOrNone(r.HTTP.PostForm.Get("before")); err != nil {
 		return desk.View{}, err
 	}
 	page, err := f.ofSale(r, filter, text)

@@ -13,6 +13,7 @@ import (
 
 // Store is what the pages about gifts need of a database.
 type Store interface {
+	ListStore
 	// Gift finds a gift of an account; refusal.NotFound where there is none.
 	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 	// List gives a page of gifts, the newest first.
@@ -30,5 +31,6 @@ type pages struct{ Store }
 // Part is the pages about gifts.
 func Part(store Store) desk.Part {
 	f := &pages{store}
-	return desk.Part{Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages()), Templates: templates}
+	return desk.Part{Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages(),
+		f.manyPages()), Templates: templates}
 }

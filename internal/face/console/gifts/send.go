@@ -1,6 +1,7 @@
 package gifts
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -51,6 +52,16 @@ var typedInSend = []string{"value", "how", "to", "contact", "recipient", "sender
 
 // showSend shows the form; where it was refused, with what was typed and what is wrong with it.
 func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
+	shown := formOfSend(r)
+	v := desk.View{Template: "send.html", Title: "console.send", Data: &shown}
+	if wrong != nil {
+		v.Status, shown.Wrong = wrong.Code.Status(), wrongInSend(r, wrong)
+	}
+	return v, nil
+}
+
+// formOfSend is the form, with what was typed into it.
+func formOfSend(r *desk.Request) sendShown {
 	shown := sendShown{Key: uuid.NewString(), Currency: r.Account.Currency.Code, Typed: map[string]string{},
 		Zone: r.Account.Zone.String()}
 	for n := range r.Account.Promotions {
@@ -64,11 +75,7 @@ func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, erro
 	for _, name := range typedInSend {
 		shown.Typed[name] = r.HTTP.PostForm.Get(name)
 	}
-	v := desk.View{Template: "send.html", Title: "console.send", Data: &shown}
-	if wrong != nil {
-		v.Status, shown.Wrong = wrong.Code.Status(), wrongInSend(r, wrong)
-	}
-	return v, nil
+	return shown
 }
 
 // fieldsOfSend are the fields of the form by the members of send-gift that they become.
@@ -120,25 +127,40 @@ type printed struct{ Gift, Card string }
 
 // orderOf is the request of send-gift that a form means.
 func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error) {
-	c := r.Account.Currency
-	value, err := r.ReadAmount("value", typed("value"), c, func(a money.Amount) string { return r.Locale.Money(a, c) })
+	value, err := readValue(r, typed("value"))
 	if err != nil {
 		return nil, err
 	}
-	g := map[string]any{"value": value, "deliveryMethodID": int(contact.Printed)}
+	g := map[string]any{"deliveryMethodID": int(contact.Printed)}
 	if typed("to") != onPaper {
 		if typed("contact") == "" {
 			return nil, errNoContact
 		}
 		g = deliverTo(typed("contact"))
-		g["value"] = value
 	}
-	for member, field := range map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
-		"message": "message"} {
+	g["value"] = value
+	addTexts(g, typed, map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
+		"message": "message"})
+	return orderAround(r, typed, g)
+}
+
+// readValue reads what a gift is to be worth.
+func readValue(r *desk.Request, typed string) (json.Number, error) {
+	c := r.Account.Currency
+	return r.ReadAmount("value", typed, c, func(a money.Amount) string { return r.Locale.Money(a, c) })
+}
+
+// addTexts adds what was typed as members of a request.
+func addTexts(to map[string]any, typed func(string) string, fields map[string]string) {
+	for member, field := range fields {
 		if typed(field) != "" {
-			g[member] = typed(field)
+			to[member] = typed(field)
 		}
 	}
+}
+
+// orderAround is the order of a gift: when it is delivered, and who pays.
+func orderAround(r *desk.Request, typed func(string) string, g map[string]any) (map[string]any, error) {
 	if typed("when") == later {
 		at, err := time.ParseInLocation("2006-01-02T15:04", typed("at"), r.Account.Zone)
 		if err != nil {
@@ -152,12 +174,8 @@ func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error)
 		return order, nil
 	}
 	order["paymentMethodID"] = 2
-	for member, field := range map[string]string{"externalTransactionReferenceNumber": "reference",
+	addTexts(order, typed, map[string]string{"externalTransactionReferenceNumber": "reference",
 		"externalTransactionCustomerFirstName": "first", "externalTransactionCustomerLastName": "last",
-		"externalTransactionCustomerEmailAddress": "email", "externalStorefrontID": "storefront"} {
-		if typed(field) != "" {
-			order[member] = typed(field)
-		}
-	}
+		"externalTransactionCustomerEmailAddress": "email", "externalStorefrontID": "storefront"})
 	return order, nil
 }
