@@ -81,6 +81,7 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	must(t, err)
 	must(t, s.KeepMessage(t.Context(), filled[message.Message](t)))
 	fillWebhooks(t, s, a.ID)
+	fillPasses(t, s, a.ID, gifts[0].ID)
 	stageGifts(t, s, beginImport(t, s, a.ID, noon.AddDate(0, 0, -1)), 2)
 	fillBooks(t, s, gifts[len(gifts)-1].AccountID)
 	must(t, bookBreakage(t, s, a.ID, 202611))

@@ -84,6 +84,7 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	must(t, s.KeepMessage(t.Context(), message.Message{ID: newID(), GiftID: g.ID, AccountID: account, To: ana, At: noon}))
 	must(t, s.SaveWebhooks(t.Context(), nil, []event.WebhookAttempt{{ID: newID(), AccountID: account, WebhookID: account,
 		Event: g.Last, Type: gift.EventResent, At: noon.Add(time.Second), Status: 200, Answer: []byte("thanks, Ana Diaz")}}))
+	fillPasses(t, s, account, g.ID)
 	return g
 }
 
@@ -161,6 +162,9 @@ func testErase(t *testing.T, open opener) {
 			done.Answers != 2 && contact[0] == '"' {
 			t.Errorf("%s: %+v, rehearsed %+v", contact, done, rehearsed)
 		}
+	}
+	if phones := dump(t, s)["pass_device"]; len(phones) > 0 {
+		t.Errorf("%d phones with passes are left", len(phones))
 	}
 	if found := standing(t, s, account.ID, personal); len(found) > 0 {
 		t.Errorf("%q is still there", found)

@@ -94,6 +94,8 @@ var withoutAccount = map[string]string{
 	`SELECT account_id, id FROM webhook WHERE NOT enabled`:                  "the set-up is hashed whole",
 	`DELETE FROM webhook_lease WHERE owner`:                                 "a process gives back all that it has",
 	`SELECT account_id FROM webhook_lease WHERE owner`:                      "a process delivers for many accounts",
+	`DELETE FROM pass_lease WHERE owner`:                                    "as above",
+	`SELECT account_id FROM pass_lease WHERE owner`:                         "as above",
 	`SELECT coalesce(max(t.position), 0) FROM event`:                        "events of all accounts are noticed together",
 	`SELECT t.position, t.account_id FROM event AS t WHERE t.position > $1`: "as above",
 	`SELECT config FROM account`:                                            "the set-up is read whole",

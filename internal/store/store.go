@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/misses"
+	"boon.example/internal/store/passes"
 	"boon.example/internal/store/sendlists"
 	"boon.example/internal/store/setup"
 	"boon.example/internal/store/staff"
@@ -60,6 +61,7 @@ type Store struct {
 	*feed.Feed         // events in the order of commits
 	check.Verifier     // what boon verify looks at
 	*hooks.Hooks       // what becomes of webhooks
+	*passes.Passes     // which phones have passes
 	*misses.Misses     // what is tried in vain
 	*sums.Books        // what is owed, by closed days
 	*staff.Staff       // who comes in to the console
@@ -85,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = d.PrepareWrites(ctx, d.Texts(slices.Concat(hooks.Queries(), sums.Queries(), groupQueries)...)); err == nil {
+	if err = d.PrepareWrites(ctx, writeTexts(d)); err == nil {
 		err = d.PrepareReads(ctx, readTexts(d))
 	}
 	if err != nil {
@@ -96,14 +98,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	sets := setup.New(d)
 	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets),
 		Lists: sendlists.New(d), Reader: reader,
-		Feed: feed.New(d, reader), Hooks: hooks.New(d),
+		Feed: feed.New(d, reader), Hooks: hooks.New(d), Passes: passes.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil
 }
 
+// writeTexts are the writing statements that are worth preparing once.
+func writeTexts(d *db.DB) []string {
+	return d.Texts(slices.Concat(hooks.Queries(), passes.Queries(), sums.Queries(), groupQueries)...)
+}
+
 // readTexts are the reading statements that are worth preparing once.
 func readTexts(d *db.DB) []string {
-	return slices.Concat(lookup.Statements(d), feed.Statements(d), check.Statements(d), sums.Statements(d))
+	return slices.Concat(lookup.Statements(d), feed.Statements(d), check.Statements(d), sums.Statements(d),
+		passes.Statements(d))
 }
 
 // Close closes the database. What uses the store must have stopped.

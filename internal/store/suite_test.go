@@ -52,6 +52,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"how far webhooks came is kept":             testWebhookProgress,
 		"many attempts":                             testManyAttempts,
 		"webhooks are delivered by one":             testWebhookLeases,
+		"phones with passes are kept":               testPasses,
+		"gifts that changed are told of":            testTouched,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
 		"PINs and addresses are sealed":             testSealedSetup,

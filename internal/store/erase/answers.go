@@ -332,7 +332,7 @@ func partsOf(v jsontext.Value) (parts []jsontext.Value, err error) {
 }
 
 // beside takes the gift out of what is kept beside it and has no place in its history: answers of webhooks to its
-// events, which may repeat them, and the outbox.
+// events, which may repeat them, the outbox, and the phones that have its pass.
 func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []gift.Entry) (attempts, messages int,
 	err error) {
 	of := map[guid.ID]bool{}
@@ -365,7 +365,11 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 		return 0, 0, err
 	}
 	sent, err := e.outbox(ctx, ask, id)
-	if err != nil || len(told)+len(sent) == 0 {
+	if err != nil {
+		return 0, 0, err
+	}
+	phones, err := e.phones(ctx, account, id)
+	if err != nil || len(told)+len(sent)+phones == 0 {
 		return 0, 0, err
 	}
 	err = e.write(ctx, false, func(tx *sql.Tx) error {
@@ -374,6 +378,10 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 				WHERE account_id = $1 AND webhook_id = $2 AND id = $3`, account, db.KeyOf(a.webhook), db.KeyOf(a.id), []byte{}); err != nil {
 				return err
 			}
+		}
+		const forget = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2`
+		if _, err := tx.ExecContext(ctx, forget, account, db.KeyOf(id)); err != nil {
+			return err
 		}
 		for _, m := range sent {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM outbox WHERE id = $1`, db.KeyOf(m)); err != nil {
@@ -386,6 +394,12 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 		return 0, 0, err
 	}
 	return len(told), len(sent), nil
+}
+
+// phones counts the phones that have the pass of a gift.
+func (e *Eraser) phones(ctx context.Context, account any, id guid.ID) (n int, err error) {
+	const count = `SELECT count(*) FROM pass_device WHERE account_id = $1 AND voucher_id = $2`
+	return n, e.db.Get(ctx, count, []any{account, db.KeyOf(id)}, &n)
 }
 
 // outbox gives the messages about a gift, by any person's contact that is asked for or by none. It also looks into

@@ -107,7 +107,7 @@ func asksForRare(q *event.Query) bool {
 
 // Statements are those that are worth preparing.
 func Statements(d *db.DB) []string {
-	texts := d.Texts(selectEntries, selectPage, selectRare)
+	texts := d.Texts(selectEntries, selectPage, selectRare, selectGiftsOf)
 	for i := range expiries {
 		texts = append(texts, expiries[i].count)
 	}

@@ -18,35 +18,25 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/lease"
 )
 
 // Hooks keeps what becomes of webhooks.
 type Hooks struct {
-	db *db.DB
+	db     *db.DB
+	leases *lease.Leases
 
 	mu    sync.Mutex
 	saved map[guid.ID]int // attempts at an endpoint that were saved here since its old ones were looked for
 }
 
 // New works on an open database.
-func New(d *db.DB) *Hooks { return &Hooks{db: d, saved: map[guid.ID]int{}} }
+func New(d *db.DB) *Hooks {
+	return &Hooks{db: d, leases: lease.New(d, "webhook_lease", claim), saved: map[guid.ID]int{}}
+}
 
 var (
-	// claim takes leases. The clocks of processes may be 600 seconds apart: a lease that was taken further in the future
-	// is nobody's, as that clock was wrong, and the lease ends as late.
-	claim = &db.Query{What: "writing into webhook_lease",
-		Each: `INSERT INTO webhook_lease (account_id, owner, claimed_at, until)
-			VALUES ($1, $2, $3, $4)
-			ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
-				until = excluded.until
-			WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
-				OR webhook_lease.claimed_at > excluded.claimed_at + 600000000`,
-		Postgres: `INSERT INTO webhook_lease (account_id, owner, claimed_at, until)
-			SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[])
-			ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, claimed_at = excluded.claimed_at,
-				until = excluded.until
-			WHERE webhook_lease.owner = excluded.owner OR webhook_lease.until <= excluded.claimed_at
-				OR webhook_lease.claimed_at > excluded.claimed_at + 600000000`}
+	claim     = lease.Claim("webhook_lease")
 	saveState = &db.Query{What: "writing into webhook_state",
 		Each: `INSERT INTO webhook_state (account_id, webhook_id, state)
 			VALUES ($1, $2, $3) ON CONFLICT (account_id, webhook_id) DO UPDATE SET state = excluded.state`,
@@ -70,47 +60,12 @@ func Queries() []*db.Query { return []*db.Query{claim, saveState, saveAttempt} }
 // gives all of these accounts that it has then.
 func (h *Hooks) ClaimWebhooks(ctx context.Context, owner guid.ID, accounts []guid.ID,
 	now, until time.Time) (owned []guid.ID, err error) {
-	// In one order, so that instances wait for each other and never in a circle.
-	accounts = slices.SortedFunc(slices.Values(accounts), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
-	batch := db.Batch{Query: claim}
-	for _, a := range accounts {
-		batch.Rows = append(batch.Rows, []any{db.KeyOf(a), db.KeyOf(owner), now.UnixMicro(), until.UnixMicro()})
-	}
-	if err := h.write(ctx, batch); err != nil {
-		return nil, fmt.Errorf("claiming webhooks: %w", err)
-	}
-	owned, err = db.Collect(ctx, h.db, `SELECT account_id FROM webhook_lease WHERE owner = $1 AND until > $2`,
-		[]any{db.KeyOf(owner), now.UnixMicro()}, func(from db.Scanner) (id guid.ID, err error) {
-			err = from.Scan(db.ScanID(&id))
-			return id, err
-		})
-	if err != nil {
-		return nil, fmt.Errorf("reading the leases of webhooks: %w", err)
-	}
-	return slices.DeleteFunc(owned, func(id guid.ID) bool { return !slices.Contains(accounts, id) }), nil
-}
-
-// write runs batches that write in a transaction of their own. They may run again.
-func (h *Hooks) write(ctx context.Context, batches ...db.Batch) error {
-	batches = slices.DeleteFunc(batches, func(b db.Batch) bool { return len(b.Rows) == 0 })
-	if len(batches) == 0 {
-		return nil
-	}
-	return h.db.Retry(ctx, func(ctx context.Context) error {
-		return h.db.Transact(ctx, func(run db.Runner) error { return run(ctx, batches) })
-	})
+	return h.leases.Claim(ctx, owner, accounts, now, until)
 }
 
 // ReleaseWebhooks gives all leases of an owner back.
 func (h *Hooks) ReleaseWebhooks(ctx context.Context, owner guid.ID) error {
-	err := h.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_lease WHERE owner = $1`, db.KeyOf(owner))
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("giving webhooks back: %w", err)
-	}
-	return nil
+	return h.leases.Release(ctx, owner)
 }
 
 // state is a event.WebhookState as a JSON document.
@@ -219,7 +174,7 @@ func (h *Hooks) SaveWebhooks(ctx context.Context, states []event.WebhookState, a
 		made.Rows = append(made.Rows, []any{db.KeyOf(a.AccountID), db.KeyOf(a.WebhookID), db.KeyOf(a.ID), db.KeyOf(a.Event),
 			string(a.Type), a.At.UnixMicro(), int64(a.Took), int64(a.Status), a.Words, answer})
 	}
-	if err := h.write(ctx, came, made); err != nil {
+	if err := lease.Write(ctx, h.db, came, made); err != nil {
 		return fmt.Errorf("writing how far webhooks came: %w", err)
 	}
 	for endpoint := range h.full(attempts) {

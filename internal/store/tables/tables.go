@@ -160,6 +160,14 @@ var All = []Table{
 	{Name: "webhook_attempt", Key: key("account_id", "webhook_id", "id"), Owner: "store/hooks", Place: byAccount,
 		People:     "answers of endpoints to events",
 		Unverified: "it is kept for 30 days, for people"},
+	{Name: "pass_device", Key: key("account_id", "voucher_id", "device"), Owner: "store/passes", Place: byAccount,
+		People:     "phones that have passes",
+		Unverified: "a phone that is told twice, or late, loses no value"},
+	// Those of all accounts are claimed together.
+	{Name: "pass_lease", Key: key("account_id"), Owner: "store/passes", Place: coordinator,
+		Unverified: "it ends by itself"},
+	{Name: "pass_place", Key: key("account_id"), Owner: "store/passes", Place: byAccount,
+		Unverified: "a phone that is told twice, or late, loses no value"},
 }
 
 func key(columns ...string) []string { return columns }

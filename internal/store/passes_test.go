@@ -1,0 +1,158 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"boon.example/internal/event"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/store/passes"
+)
+
+// fillPasses gives an account a phone with all that belongs to one.
+func fillPasses(t *testing.T, s *Store, account, voucher guid.ID) {
+	t.Helper()
+	d := event.PassDevice{AccountID: account, VoucherID: voucher, Device: [32]byte{1}, Push: "aa11"}
+	_, err := s.RegisterPass(t.Context(), d, noon)
+	must(t, err)
+	must(t, s.SavePassPlaces(t.Context(), map[guid.ID]merchant.EventPlace{account: {Position: 1, Part: 1}}))
+	_, err = s.ClaimPasses(t.Context(), newID(), []guid.ID{account}, noon, noon.Add(time.Minute))
+	must(t, err)
+}
+
+// testPasses: phones that have passes come back whole, as often as they register; what they can be reached by stands
+// nowhere in the clear; of more than 50 the oldest goes; what an earlier event changed takes nothing back.
+func testPasses(t *testing.T, open opener) {
+	s, again := open(t)
+	account, voucher, other := newID(), newID(), newID()
+	device := func(n byte, of guid.ID) event.PassDevice {
+		return event.PassDevice{AccountID: account, VoucherID: of, Device: [32]byte{n}, Card: event.PassCard{7},
+			Push: "beadcafe"}
+	}
+	register := func(d event.PassDevice, at time.Duration, fresh bool) {
+		t.Helper()
+		if is, err := s.RegisterPass(t.Context(), d, noon.Add(at)); err != nil || is != fresh {
+			t.Errorf("new: %t, %v", is, err)
+		}
+	}
+	one, two := device(1, voucher), device(1, other)
+	register(two, 0, true)
+	register(one, 0, true)
+	one.Push, one.Card = "abcd01", event.PassCard{8}
+	register(one, time.Second, false)
+	passesOf := func() (all []event.PassDevice) {
+		all, err := again().PassesOf(t.Context(), account, one.Device)
+		must(t, err)
+		return all
+	}
+	diff(t, passesOf(), []event.PassDevice{one, two})
+	of, err := s.PassDevices(t.Context(), account, []guid.ID{voucher, other, newID()})
+	must(t, err)
+	slices.SortFunc(of, func(a, b event.PassDevice) int { return bytes.Compare(a.VoucherID[:], b.VoucherID[:]) })
+	diff(t, of, []event.PassDevice{one, two})
+	for table, rows := range dump(t, s) {
+		if text := fmt.Sprint(rows); bytes.Contains([]byte(text), []byte(one.Push)) {
+			t.Errorf("a push token stands in %s", table)
+		}
+	}
+	one.Changed, one.Over = 9, true
+	stale := one
+	stale.Changed, stale.Over = 8, false
+	elsewhere := two
+	elsewhere.Card, elsewhere.Changed = event.PassCard{1}, 20 // it has another card by now
+	must(t, s.TouchPasses(t.Context(), []event.PassDevice{one}))
+	must(t, s.TouchPasses(t.Context(), []event.PassDevice{stale, elsewhere}))
+	diff(t, passesOf(), []event.PassDevice{one, two})
+	for card, want := range map[event.PassCard]int64{one.Card: 9, two.Card: 0} {
+		if at, err := s.PassChanged(t.Context(), account, voucher, card); err != nil || at != want {
+			t.Errorf("the pass of card %v changed at %d, %v", card, at, err)
+		}
+	}
+	for n := range passes.DevicesOfAPass {
+		register(device(byte(10+n), voucher), time.Duration(n+2)*time.Second, true)
+	}
+	diff(t, passesOf(), []event.PassDevice{two})
+	for range 2 {
+		must(t, s.UnregisterPass(t.Context(), account, other, two.Device))
+	}
+	if left := passesOf(); len(left) > 0 {
+		t.Errorf("%d passes are left", len(left))
+	}
+	where := merchant.EventPlace{Position: 5, Part: 2, Mark: [4]byte{1, 2, 3, 4}}
+	if _, known, err := s.PassPlace(t.Context(), account); known || err != nil {
+		t.Errorf("a place that was never written is known: %v", err)
+	}
+	must(t, s.SavePassPlaces(t.Context(), map[guid.ID]merchant.EventPlace{account: {Position: 1, Part: 1}, other: where}))
+	must(t, s.SavePassPlaces(t.Context(), map[guid.ID]merchant.EventPlace{account: where}))
+	first, second := newID(), newID()
+	for n, owner := range []guid.ID{first, second, first, second} {
+		owned, err := s.ClaimPasses(t.Context(), owner, []guid.ID{account}, noon, noon.Add(time.Minute))
+		must(t, err)
+		if has, want := len(owned) == 1, n%2 == 0 || n == 3; has != want {
+			t.Errorf("claim %d: has it: %t", n, has)
+		}
+		if n == 2 {
+			must(t, s.ReleasePasses(t.Context(), owner))
+		}
+	}
+	if is, known, err := again().PassPlace(t.Context(), account); is != where || !known || err != nil {
+		t.Errorf("the place is %v, %t, %v", is, known, err)
+	}
+}
+
+// testTouched: the gifts that something happened to are told of once for each page, with the newest event, whether it
+// has an entry or none, and nothing is passed over.
+func testTouched(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	gifts := issue(t, s, account, 3)
+	issue(t, s, newID(), 1)
+	redeem(t, s, &gifts[1].Voucher, 1)
+	redeem(t, s, &gifts[0].Voucher, 1)
+	redeem(t, s, &gifts[1].Voucher, 1)
+	var all event.Touched
+	for { // a transaction of another test may be open
+		var err error
+		all, err = s.Touched(t.Context(), account, merchant.EventPlace{}, 100)
+		must(t, err)
+		var order []guid.ID
+		for _, g := range all.Gifts {
+			order = append(order, g.VoucherID)
+		}
+		if slices.Equal(order, []guid.ID{gifts[2].ID, gifts[0].ID, gifts[1].ID}) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	end, err := s.EventsEnd(t.Context(), account)
+	must(t, err)
+	if all.Next != end || all.More || all.Forgotten || all.Gifts[2].Position != end.Position {
+		t.Errorf("%+v, the end is %v", all, end)
+	}
+	var pages []guid.ID
+	for at, more := (merchant.EventPlace{}), true; more; {
+		page, err := s.Touched(t.Context(), account, at, 2)
+		must(t, err)
+		for _, g := range page.Gifts {
+			pages = append(pages, g.VoucherID)
+		}
+		at, more = page.Next, page.More
+	}
+	if n := len(pages); n < 4 || pages[n-1] != gifts[1].ID {
+		t.Errorf("page by page: %v", pages)
+	}
+	none, err := s.Touched(t.Context(), account, end, 100)
+	must(t, err)
+	if len(none.Gifts) > 0 || none.Next != end || none.Forgotten {
+		t.Errorf("after the end: %+v", none)
+	}
+	nowhere := merchant.EventPlace{Position: end.Position, Part: 1, Mark: [4]byte{9}}
+	lost, err := s.Touched(t.Context(), account, nowhere, 100)
+	if err != nil || !lost.Forgotten {
+		t.Errorf("after a place that is not there: %+v, %v", lost, err)
+	}
+}
