@@ -134,6 +134,7 @@ share of an account | internal/store/sums type openDays | sums of open days in m
 share of an account | internal/ledger type Engine | heavy commands: 32 of an account, in turns by account
 share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
 share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512, a ninth of what others leave, in turns
+share of an account | internal/post/pass/push f.places | pushes in flight: an account has half of what others leave, in turns
 share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384, a ninth of what others leave, in turns
 share of an account | internal/post/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
 share of an account | internal/server type connections | connections, by client network
@@ -142,7 +143,8 @@ one party only | internal/service g.Limiter | wrong codes, of a key and location
 one party only | internal/face/till t.pins | wrong PINs, of a till and person
 one party only | internal/face/console/signin f.limits | wrong sign-ins, of a name and of a network
 one party only | internal/base/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
-one party only | internal/face/web type misses | wrong addresses of gifts, of a network; beyond 50,000 all are forgotten
+one party only | internal/face/web type misses | wrong addresses of gifts, of a network, and registrations of phones, of a gift; beyond 50,000 all are forgotten
+one party only | internal/post/pass/push type queue | pushes of an account that wait, one for each of its phones
 one party only | internal/post/webhook calls | calls of an account's endpoints
 one party only | internal/post/webhook type paces | calls of an account at a destination
 one party only | internal/post/webhook type stream | events of an account that its endpoints have not got
@@ -157,6 +159,7 @@ first come is right | internal/store/db writer.SetMaxOpenConns(1) | the writer: 
 first come is right | internal/store/db readers.SetMaxOpenConns(pool) | readers, likewise
 first come is right | internal/store/db db.SetMaxOpenConns(max(2, size / 2)) | connections to PostgreSQL, likewise
 first come is right | internal/store/db beside.SetMaxOpenConns(1) | the checkpointer, which serves no caller
+first come is right | internal/post/pass/push type Follower | phones that have just registered, of an account 1,000 at most
 first come is right | internal/post/webhook type Deliverer | attempts to be saved: a log, for which no delivery waits
 first come is right | internal/post/print f.checkers | checks of what a font can write, which take microseconds
 first come is right | internal/store/transfer batches | rows of a copy, beside no callers
@@ -177,6 +180,7 @@ nobody waits | internal/ledger/verify side.SetLimit(max(1, readers)) | readers o
 nobody waits | internal/store/hooks type Hooks | saved attempts, of an endpoint
 nobody waits | internal/face/till type shifts | shifts of tills
 nobody waits | internal/face/till type toldOf | what the audit trail was told of a person
+nobody waits | internal/post/pass/push type Sender | connections by certificate
 nobody waits | internal/post/webhook type Sender | networks of endpoints
 nobody waits | internal/ledger/verify type Auditor | gifts that this process changed, for the auditor
 a signal | internal/post/delivery w.wake |

@@ -113,3 +113,33 @@ func TestOneAddAtATime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestProofsOfPassesOutliveTheirKey: what a pass proves holds after the key file has a new key, in every process, for
+// this text only; and of no other length.
+func TestProofsOfPassesOutliveTheirKey(t *testing.T) {
+	t.Parallel()
+	k, path := create(t)
+	other, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := k.PassProof("pass")
+	if _, err := Add(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(k.Reload(), k.Use(2)); err != nil {
+		t.Fatal(err)
+	}
+	for _, keys := range []*Keys{k, other} {
+		for _, proof := range [][]byte{old, k.PassProof("pass")} {
+			if is, err := keys.PassProven(proof, "pass"); !is || err != nil {
+				t.Errorf("the proof of key %d: %t, %v", proof[0], is, err)
+			}
+			for text, wrong := range map[string][]byte{"another": proof, "pass": proof[:16]} {
+				if is, _ := keys.PassProven(wrong, text); is {
+					t.Errorf("the proof of key %d proves %q by %d bytes", proof[0], text, len(wrong))
+				}
+			}
+		}
+	}
+}

@@ -132,6 +132,24 @@ func (k *Keys) StaffHash(token string) []byte { return k.hash("staff", token) }
 // StaffHashes are the hashes of such a token, with every key.
 func (k *Keys) StaffHashes(token string) [][]byte { return k.hashes("staff", token) }
 
+// passProof is the length of what proves a pass: the key's id, and 128 bits of the HMAC.
+const passProof = 17
+
+// PassProof proves later that this text was written into a pass by whoever has the key file. It is kept nowhere.
+func (k *Keys) PassProof(text string) []byte { return k.hash("pass", text)[:passProof] }
+
+// PassProven reports whether proof is what PassProof made of a text, with whichever key. The error is ErrUnknownKey.
+func (k *Keys) PassProven(proof []byte, text string) (bool, error) {
+	if len(proof) != passProof {
+		return false, nil
+	}
+	v, err := k.version(proof[0])
+	if err != nil {
+		return false, err
+	}
+	return hmac.Equal(v.hash("pass", text)[:passProof], proof), nil
+}
+
 // searchSize is the length of a SearchHash: the key's id, and enough of the HMAC to tell what people look for apart.
 const searchSize = 12
 

@@ -42,6 +42,7 @@ type app struct {
 	handler   http.Handler
 	carriers  carriers
 	tests     *delivery.Worker // for test accounts
+	phones    phones           // that have passes
 	telemetry *telemetry.Telemetry
 	stopping  atomic.Bool
 
@@ -96,6 +97,7 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 		StoreTimeout: s.CallerTimeout(), ClientAddress: c.Proxies.Client, GuessAlarm: a.guessAlarm,
 		Admission: a.admission, Overloaded: a.overloaded,
 	})
+	a.phones = a.newPhones()
 	a.handler = a.observe(a.faces())
 	if c.Around != nil {
 		a.handler = c.Around(a.handler)

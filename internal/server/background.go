@@ -66,6 +66,7 @@ func (a *app) list() []jobs.Job {
 		a.webhooks(),
 		{Name: "tell-staff", Every: notice.Every, Batch: a.notices().Batch,
 			Failed: "mails to the staff could not be sent"},
+		a.phones.job(),
 	}
 	if a.Certificate != nil && a.Certificate.Check != nil {
 		all = append(all, jobs.Job{Name: "check-certificate", Every: certificate.Every,

@@ -29,6 +29,7 @@ import (
 func (a *app) faces() http.Handler {
 	pages := web.Config{PublicURL: a.PublicURL, Gifts: a.store, Directory: a.directory.Load, Log: a.Logger,
 		Fonts: a.Fonts, Order: a.store.OrderBySheet, Clock: a.store.Clock, Away: a.store.Away,
+		Phones: a.store, Proofs: a.store.Keys(), Registered: a.phones.Registered,
 		ClientAddress: a.Proxies.Client, Fail: a.service.Fail, Admit: a.service.Page}
 	if a.Outbox {
 		pages.Messages = newOutbox(a.store, a.gateways())

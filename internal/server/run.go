@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,8 +59,11 @@ type Config struct {
 	CashOutLaw   gift.CashOutLaw     // where guests may ask for cash; nil: the one that is shipped
 	// WebhooksAllow are networks whose webhooks may be called although they are not public, by http too.
 	WebhooksAllow []netip.Prefix
-	TillDay       int // how many entries of a till's day are summed up; 0: as many as package till says
-	AuditPace     int // rows a second that are looked over beside the service; 0: verify.Pace
+	// PushAddress is where pushes for passes go, and PushRoots who vouches for what answers there; "": Apple.
+	PushAddress string
+	PushRoots   *x509.CertPool
+	TillDay     int // how many entries of a till's day are summed up; 0: as many as package till says
+	AuditPace   int // rows a second that are looked over beside the service; 0: verify.Pace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
 	Under func(ledger.Store) ledger.Store
 	// Around is put around all that is served, by tests of the whole; nil: nothing.

@@ -24,19 +24,26 @@ type misses struct {
 // maxAddresses bounds the memory that unknown clients can take; beyond it, all are forgotten.
 const maxAddresses = 50_000
 
+// missRate is how often a network may miss.
+var missRate = ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merchant.AnonymousRefill}
+
 // count counts a miss and tells how long the network should wait; 0: it may go on.
 func (m *misses) count(network string, now time.Time) time.Duration {
+	return m.take(missRate, network, now)
+}
+
+// take takes a token of a bucket, or tells how long it takes until there is one.
+func (m *misses) take(rate ratelimit.Rate, of string, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.buckets == nil || len(m.buckets) >= maxAddresses {
 		m.buckets = map[string]ratelimit.Bucket{}
 	}
-	rate := ratelimit.Rate{Burst: merchant.AnonymousBurst, Refill: merchant.AnonymousRefill}
-	b := m.buckets[network]
+	b := m.buckets[of]
 	if wait := rate.Wait(b, now); wait > 0 {
 		return wait
 	}
-	m.buckets[network] = rate.Take(b, now, 1)
+	m.buckets[of] = rate.Take(b, now, 1)
 	return 0
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (s *site) applePass(w http.ResponseWriter, r *http.Request) {
 	}
 	var made []byte
 	if err == nil {
-		made, err = s.makePass(r, &g, account)
+		made, err = s.makePass(r, &g, account, "")
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -40,7 +41,9 @@ func (s *site) applePass(w http.ResponseWriter, r *http.Request) {
 	send(w, pass.Kind, http.StatusOK, made)
 }
 
-func (s *site) makePass(r *http.Request, g *gift.Gift, a *merchant.Account) ([]byte, error) {
+// makePass makes the pass of a gift. Where a phone proved that it has the pass, the pass keeps the proof. Where that is
+// of another card than the gift has, the pass says that the card was replaced.
+func (s *site) makePass(r *http.Request, g *gift.Gift, a *merchant.Account, proof string) ([]byte, error) {
 	done, err := printer(r, s.printing, g.AccountID, g.ID)
 	if err != nil {
 		return nil, err
@@ -58,6 +61,10 @@ func (s *site) makePass(r *http.Request, g *gift.Gift, a *merchant.Account) ([]b
 		URL: card.GiftURL(s.PublicURL, g.Card.Token), Left: g.Available(now), Currency: g.Currency}
 	if c.Pictures, err = s.passPictures(r.Context(), &c.View); err != nil {
 		return nil, err
+	}
+	if s.updatesPasses() {
+		c.Service, c.Proof = strings.TrimSuffix(s.PublicURL, "/")+applePath, cmp.Or(proof, s.passProof(g))
+		c.Replaced = proof != "" && cardIn(proof) != pass.CardOf(g)
 	}
 	return signer.Apple(c)
 }

@@ -22,6 +22,7 @@ import (
 
 	"boon.example/internal/base/clientip"
 	"boon.example/internal/base/fair"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
@@ -46,7 +47,13 @@ type Config struct {
 	// or none any more.
 	Order func(context.Context, codes.Token) (account, order guid.ID, err error)
 	// Clock reads the clock of a test account.
-	Clock         func(ctx context.Context, account guid.ID) (merchant.Clock, error)
+	Clock func(ctx context.Context, account guid.ID) (merchant.Clock, error)
+	// Phones keeps which phones have passes, Proofs proves that one has a pass, and Registered is told of a phone that has
+	// just got one; nil Phones: passes do not change.
+	Phones     Phones
+	Proofs     Proofs
+	Registered func(event.PassDevice)
+
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -88,6 +95,7 @@ type site struct {
 	printing *fair.Places // for the PDFs of one gift each
 	sheets   *fair.Places // for the PDFs of orders
 	passes   passes
+	writes   misses // how often phones register and unregister, by gift
 }
 
 // now is the time by the clock of an account.
@@ -118,6 +126,7 @@ func Handler(c Config) http.Handler {
 	page("/g/{token}", s.page(s.gift))
 	// A request for a PDF or a pass waits for a printer, and keeps no place meanwhile.
 	mux.Handle("/g/{token}"+card.PassPath, s.reads(http.HandlerFunc(s.applePass)))
+	s.phones(mux)
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	page("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))

@@ -167,7 +167,9 @@ func newStoreOf(t *testing.T, account *merchant.Account, gifts ...gift.Gift) *fa
 	return s
 }
 
-func (s *fakeStore) handler(outbox bool) http.Handler {
+func (s *fakeStore) handler(outbox bool) http.Handler { return Handler(s.config(outbox)) }
+
+func (s *fakeStore) config(outbox bool) Config {
 	c := Config{
 		PublicURL: base, Gifts: s, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Directory: func() *merchant.Directory {
@@ -187,7 +189,7 @@ func (s *fakeStore) handler(outbox bool) http.Handler {
 	if outbox {
 		c.Messages = s
 	}
-	return Handler(c)
+	return c
 }
 
 func (s *fakeStore) get(t *testing.T, path string) (int, http.Header, string) {

@@ -11,6 +11,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha1" //nolint:gosec // Apple's format asks for it; the signature over it is by SHA-256
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/post/card"
@@ -39,6 +42,17 @@ type Card struct {
 
 	// Where the phone asks for changes of the pass, and by what it proves that it has it; "": it never asks.
 	Service, Proof string
+
+	// Replaced: the gift has another card by now. The pass says so, and nothing of the gift.
+	Replaced bool
+}
+
+// CardOf tells the card of a gift from those that the gift had: a card begins with a new token. A token has 128 random
+// bits; 64 bits of its digest lead to no token.
+func CardOf(g *gift.Gift) (c event.PassCard) {
+	sum := sha256.Sum256([]byte("card of a pass\x00" + g.Card.Token.Reveal()))
+	copy(c[:], sum[:])
+	return c
 }
 
 // document is pass.json.
@@ -147,6 +161,10 @@ func (s *Signer) document(c *Card) *document {
 		Foreground: ink, Background: ground, LabelColor: ink,
 		Voided: !c.Shown() && c.State != card.Pending, Service: c.Service, AuthenticationToken: c.Proof,
 	}
+	if c.Replaced {
+		d.Voided, d.StoreCard = true, c.replaced()
+		return d
+	}
 	if !c.Ends.IsZero() {
 		d.Expires = c.Ends.UTC().Format(time.RFC3339)
 	}
@@ -158,6 +176,13 @@ func (s *Signer) document(c *Card) *document {
 }
 
 func rgb(c card.Color) string { return fmt.Sprintf("rgb(%d, %d, %d)", c.R, c.G, c.B) }
+
+// replaced is all that the pass of a card says that was replaced.
+func (c *Card) replaced() fields {
+	title := c.Text("page.replaced.title")
+	return fields{Primary: []field{{Key: "state", Label: c.Text("pass.state"), Value: title, Changed: "%@"}},
+		Back: []field{{Key: "notice", Label: title, Value: c.Text("page.replaced.ask"), Detectors: &[]string{}}}}
+}
 
 // balance is the big figure. A phone tells its owner when it changes.
 func (c *Card) balance() field {

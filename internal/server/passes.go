@@ -1,0 +1,43 @@
+package server
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boon.example/internal/jobs"
+	"boon.example/internal/post/pass/push"
+)
+
+// phones tells phones that their passes changed.
+type phones struct {
+	*push.Follower
+	sender *push.Sender
+}
+
+func (a *app) newPhones() phones {
+	pushes := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_pass_pushes_total",
+		Help: "Pushes to phones that have passes, by outcome: taken, gone (there is no such phone), refused (another " +
+			"answer of Apple) or failed (none)."}, []string{"outcome"})
+	for _, outcome := range []string{"taken", "gone", "refused", "failed"} {
+		pushes.WithLabelValues(outcome)
+	}
+	a.metrics.registry.MustRegister(pushes)
+	sender := push.NewSender(a.PushAddress, a.PushRoots)
+	f := &push.Follower{Store: a.store, Send: sender.Send, Directory: a.directory.Load, Log: a.Logger,
+		Random: rand.Float64, Observe: func(o push.Outcome) { pushes.WithLabelValues(o.Word()).Inc() }}
+	f.Begin()
+	a.metrics.gauge("boon_pass_pushes_waiting", "Phones that are to be told that a pass changed.",
+		func() float64 { return float64(f.Health().Waiting) })
+	a.metrics.gauge("boon_pass_push_behind_seconds", "For how long the oldest of them has waited; 0: none does.",
+		func() float64 { return f.Health().Behind().Seconds() })
+	return phones{f, sender}
+}
+
+// job follows the events of all accounts that have passes.
+func (p phones) job() jobs.Job {
+	return jobs.Job{Name: "push-passes", Every: push.Every, Batch: jobs.Whole(p.Look),
+		Last:   func(ctx context.Context) error { defer p.sender.Close(); return p.Stop(ctx) },
+		Failed: "phones could not be told that passes changed"}
+}
