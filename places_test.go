@@ -109,6 +109,10 @@ func guardsAList(s *ast.StructType) bool {
 // places says of each shared place how it is shared, where it is, and what it holds. For each the question was: who
 // else waits when one account fills it?
 const places = `turns, by account | internal/base/admission type Control | places of calls in flight; an account leaves half to the next, and guests together to accounts
+turns, by account | internal/face/api/manage files | files that are uploaded, checked and written; an account leaves half to the next
+turns, by account | internal/face/api/manage checks | files that are checked, which takes memory
+turns, by account | internal/face/api/manage writing | imports that are written
+turns, by account | internal/face/api/manage type importing | one import of each account, written or taken back
 turns, by account | internal/face/api/manage pins | hashes of new PINs
 turns, by account | internal/face/api/manage prints | stocks that are printed
 turns, by account | internal/face/api/reports Places | reports that are made

@@ -38,6 +38,7 @@ type call struct {
 	method  string
 	path    string // with the query
 	request any    // nil: no body
+	upload  []byte // in place of a request: a CSV file
 	key     string
 	limit   int64
 	file    bool // the answer is one, and no JSON
@@ -77,6 +78,9 @@ func (c *Client) do(ctx context.Context, k call, answer any) (Meta, error) {
 		if body, err = json.Marshal(k.request); err != nil {
 			return Meta{}, fmt.Errorf("writing the request: %w", err)
 		}
+	}
+	if k.upload != nil {
+		body = k.upload
 	}
 	meta, unsure, err := c.repeat(ctx, k, body)
 	if err == nil && c.dry && k.changes() {
@@ -253,6 +257,9 @@ func (c *Client) newRequest(ctx context.Context, k call, body []byte) (*http.Req
 	req.Header.Set("User-Agent", c.userAgent)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if k.upload != nil {
+		req.Header.Set("Content-Type", "text/csv")
 	}
 	if k.key != "" {
 		req.Header.Set("Idempotency-Key", k.key)

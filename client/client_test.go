@@ -316,6 +316,19 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 		{func() error { _, err := c.Tills(ctx); return err }, ask{"GET", "/api/integration/tills", "", "", ""}},
 		{func() error { _, err := c.RevokeTill(ctx, "a/b"); return err },
 			ask{"DELETE", "/api/integration/tills/a%2Fb", "", "", ""}},
+		{func() error {
+			_, err := c.CheckImport(ctx, []byte("code"), client.ImportOptions{From: "square", AcceptGuessable: true})
+			return err
+		}, ask{"POST", "/api/integration/imports/check?acceptGuessable=true&from=square", "", "", "code"}},
+		{func() error {
+			_, err := c.ImportGifts(ctx, []byte("code"), client.ImportOptions{ExpectCount: 3, ExpectTotal: "61.75"})
+			return err
+		}, ask{"POST", "/api/integration/imports?expectCount=3&expectTotal=61.75", "", "", "code"}},
+		{func() error { _, err := c.Imports(ctx); return err }, ask{"GET", "/api/integration/imports", "", "", ""}},
+		{func() error { _, err := c.Import(ctx, "a/b"); return err },
+			ask{"GET", "/api/integration/imports/a%2Fb", "", "", ""}},
+		{func() error { _, err := c.UndoImport(ctx, "i"); return err },
+			ask{"DELETE", "/api/integration/imports/i", "", "", ""}},
 		{func() error { _, err := c.People(ctx); return err }, ask{"GET", "/api/integration/people", "", "", ""}},
 		{func() error { _, err := c.SetPIN(ctx, client.SetPINRequest{Name: "Ana"}); return err },
 			ask{"POST", "/api/integration/people/set-pin", "", "", `{"name":"Ana"}`}},

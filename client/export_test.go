@@ -49,3 +49,24 @@ func TestExportGoesOn(t *testing.T) {
 		t.Error("an answer without a digest is taken")
 	}
 }
+
+// TestCertificateOfAnImport: it is taken as it is, if its digest is that which was told.
+func TestCertificateOfAnImport(t *testing.T) {
+	t.Parallel()
+	const told = `{"certificate": "boon import 1"}`
+	for sum, good := range map[string]bool{sumOf(told): true, sumOf("x"): false} {
+		c, _ := serve(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Digest", "sha-256=:"+sum+":")
+			says("application/json", told)(w, r)
+		})
+		text, err := c.ImportCertificate(t.Context(), "i")
+		if (err == nil && string(text) == told) != good {
+			t.Errorf("%s: %q, %v", sum, text, err)
+		}
+	}
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

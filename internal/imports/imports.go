@@ -178,6 +178,9 @@ const (
 	manyCodes = 12
 )
 
+// Forget gives back the memory that is needed to tell whether codes would be guessed, and nothing else.
+func (s *Summary) Forget() { s.spreads = nil }
+
 // Damaged is a problem of the whole file that shows only at its end; nil: there is none.
 func (s *Summary) Damaged() *Problem {
 	if s.long < manyCodes || s.round < s.long {

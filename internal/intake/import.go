@@ -69,6 +69,7 @@ type Import struct {
 	MadeBy    string
 	StartedAt time.Time
 	Told      string // its certificate; "": it is not finished
+	Stopped   string // why whoever wrote its gifts stopped: a sentence; "": nobody did, or it is over
 }
 
 var (
@@ -96,6 +97,8 @@ type Store interface {
 	FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error
 	// ConfirmImport gives an import as it is, once no failover loses that. Where that is not certain, it fails.
 	ConfirmImport(ctx context.Context, account, id guid.ID) (*Import, error)
+	// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
+	NoteStopped(ctx context.Context, m *Import, why string) error
 	// TakenCodes gives the gifts that some codes lead to, or led to.
 	TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (map[codes.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.

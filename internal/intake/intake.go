@@ -38,6 +38,7 @@ type Order struct {
 	LeaveOut bool
 	// Guessable has cards without PINs be taken although their codes would be guessed: see imports.Summary.Guessable.
 	Guessable bool
+	Lines     int              // how many the file may have; 0: any number
 	Count     int              // how many gifts there have to be; below 0: any number
 	Total     money.Number     // what the gifts of money have to come to; "": any amount
 	By        event.TrailEntry // who asks, for the audit trail
@@ -68,6 +69,8 @@ type Report struct {
 	// is finished, its certificate says what the file came to.
 	Begun          *Import
 	written, other int // lines whose gifts Begun has written; those that the file would now have be other gifts
+	// Guessed are problems of cards whose codes would be guessed; none where the order takes them all the same.
+	Guessed []imports.Problem
 	// Differs are sentences about what was expected and is not so.
 	Differs []string
 }
@@ -90,7 +93,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case err != nil:
 		return nil, fmt.Errorf("reading the file: %w", err)
 	case n > MaxFile:
-		return nil, fmt.Errorf("the file has more than %d bytes: cut it into several files", MaxFile)
+		return nil, FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
 	}
 	hash.Sum(r.File[:0])
 	if r.Begun, err = begun(ctx, s, o, r.File); err != nil {
@@ -123,10 +126,12 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 		r.Differs = append(r.Differs, p.Text)
 	}
 	if !o.Guessable {
-		for _, p := range r.Guessable(o.Account) {
-			r.Differs = append(r.Differs, p.Text)
-		}
+		r.Guessed = r.Guessable(o.Account)
 	}
+	for _, p := range r.Guessed {
+		r.Differs = append(r.Differs, p.Text)
+	}
+	r.Forget()
 	if m := r.Begun; m != nil && (r.other > 0 || r.written != m.Staged) {
 		text, err := whyOther(ctx, s, m)
 		if err != nil {
@@ -197,6 +202,12 @@ func (r *Report) compare(o *Order) {
 	}
 }
 
+// FileError tells what is wrong with a file as a whole.
+type FileError struct{ error }
+
+// Unwrap gives the cause.
+func (e FileError) Unwrap() error { return e.error }
+
 // together is how many codes are looked for at once.
 const together = 1_000
 
@@ -205,7 +216,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	take func(imports.Line, *Taken, []imports.Problem) error) error {
 	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
 	if err != nil {
-		return err
+		return FileError{err}
 	}
 	var but guid.ID
 	if r.Begun != nil {
@@ -219,6 +230,9 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 		}
 		if err == nil {
 			b.add(line, problems)
+		}
+		if o.Lines > 0 && done >= o.Lines && err == nil {
+			return FileError{fmt.Errorf("The file has more than %d lines: cut it into several files.", o.Lines)}
 		}
 		if len(b.lines) == together || err != nil {
 			if err := b.pass(ctx, s, o.Account, but); err != nil {
@@ -277,13 +291,17 @@ func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.
 // ErrRefused tells that an order was not carried out, and that nothing was changed: its report says why.
 var ErrRefused = errors.New("nothing was imported")
 
-// begin keeps that an order is going to be carried out that Check has reported on, unless that is kept already.
-func begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
+// Begin keeps that an order is going to be carried out that Check has reported on, unless that is kept already.
+func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 	if r.Refuses(o) {
 		return nil, ErrRefused
 	}
-	if r.Begun != nil {
-		return r.Begun, nil
+	if m := r.Begun; m != nil {
+		if m.Stopped == "" || m.State != Staged {
+			return m, nil
+		}
+		m.Stopped = ""
+		return m, s.NoteStopped(ctx, m, "")
 	}
 	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
 		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}
@@ -300,7 +318,7 @@ func begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 // killed meanwhile checks the same file and brings it again. That an import is finished is told only once no failover
 // loses it. Of a file that was changed since Check, nothing is finished: the error is ErrChanged.
 func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker) (*Import, error) {
-	m, err := begin(ctx, s, o, r)
+	m, err := Begin(ctx, s, o, r)
 	switch {
 	case err != nil:
 		return nil, err

@@ -35,9 +35,10 @@ const (
 	MayAudit                             // the audit trail of the account
 	MayTills                             // pair tills and switch them off, and set PINs
 	MayReport                            // the reports of the books
+	MayImport                            // see imports of gifts of other systems; together with MaySeeCodes, import
 
 	// AllPermissions are those of this version.
-	AllPermissions = MayReport<<1 - 1
+	AllPermissions = MayImport<<1 - 1
 	// Everything is the role all: it has what a later version adds, too.
 	Everything = AllPermissions | 1<<31
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
@@ -69,6 +70,7 @@ var permissionNames = []struct{ name, cannot string }{
 	{"audit", "read the audit trail"},
 	{"tills", "manage tills and PINs"},
 	{"reports", "read reports"},
+	{"import", "import gifts"},
 }
 
 // roles are the sets of permissions that have a name.
@@ -81,7 +83,7 @@ var roles = []struct {
 	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
 	{"desk", deskRole},
 	{"manager", deskRole | TillPermissions | MaySend | MayTransfer | MayStock | MayTills},
-	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit | MayReport},
+	{"bookkeeper", MayLookUp | MaySeeEvents | MayAudit | MayReport | MayImport},
 	{"platform", MayLookUp | MaySeeEvents | MayWebhooks},
 	{"owner", AllPermissions &^ (MaySeeCodes | MayExport)}, // whoever reads codes can spend all gifts
 	{"all", Everything},

@@ -17,12 +17,12 @@ func TestRoles(t *testing.T) {
 		"desk":   "reverse cancel resend look-up block extend replace",
 		"manager": "validate redeem reverse send cancel resend look-up transfer activate stock reload block extend " +
 			"cash-out replace tills",
-		"bookkeeper": "look-up events audit reports",
+		"bookkeeper": "look-up events audit reports import",
 		"platform":   "look-up webhooks events",
 		"owner": "validate redeem reverse send cancel resend look-up transfer activate stock reload adjust block extend " +
-			"cash-out replace webhooks events audit tills reports",
+			"cash-out replace webhooks events audit tills reports import",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events audit tills reports",
+			"block extend cash-out replace webhooks events audit tills reports import",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {

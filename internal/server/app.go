@@ -50,7 +50,8 @@ type app struct {
 	keyUses     keyUses
 
 	jobs           *jobs.Runner
-	background     sync.WaitGroup // what else runs beside the requests
+	background     sync.WaitGroup  // what else runs beside the requests
+	running        context.Context // what else runs ends with it
 	stopBackground context.CancelFunc
 }
 

@@ -24,7 +24,7 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	a.jobs = jobs.New(ctx, a.Logger, a.metrics.registry)
 	a.jobs.Start(a.list()...)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	a.stopBackground = cancel
+	a.running, a.stopBackground = running, cancel
 	for _, run := range []func(context.Context){a.store.WatchEvents(), a.watchStore(), a.auditor.Run, a.tests.Run,
 		a.api.MakeDocs} {
 		a.background.Go(func() { run(running) })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/face/api"
+	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/console"
 	consolesetup "boon.example/internal/face/console/setup"
 	"boon.example/internal/face/provider"
@@ -20,6 +21,7 @@ import (
 	"boon.example/internal/face/provider/wix"
 	"boon.example/internal/face/till"
 	"boon.example/internal/face/web"
+	"boon.example/internal/guid"
 	"boon.example/internal/post/print"
 	"boon.example/internal/store"
 )
@@ -36,7 +38,8 @@ func (a *app) faces() http.Handler {
 	}
 	a.api = api.New(api.Config{Service: a.service, Records: a.store, Cursors: a.store.Keys(),
 		Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, CatchUp: a.catchUp, Sheets: pages.Sheets,
-		Printable: cmp.Or(a.Fonts, print.BuiltIn()).Prints, Hooks: hookStore{a.store, a}, HooksAllow: a.WebhooksAllow})
+		Printable: cmp.Or(a.Fonts, print.BuiltIn()).Prints, Hooks: hookStore{a.store, a}, HooksAllow: a.WebhooksAllow,
+		Imports: a.imports()})
 	mux := http.NewServeMux()
 	a.api.Register(mux)
 	site := web.Handler(pages)
@@ -51,6 +54,15 @@ func (a *app) faces() http.Handler {
 	a.console(mux)
 	a.platforms(mux)
 	return a.service.Front(mux, api.Root, provider.Path)
+}
+
+// imports has gifts of other systems be written beside the calls.
+func (a *app) imports() manage.ImportConfig {
+	return manage.ImportConfig{Store: a.store, Folder: a.Data,
+		Background: func(run func(context.Context)) { a.background.Go(func() { run(a.running) }) },
+		Failed: func(account, importID guid.ID, err error) {
+			a.Logger.Error("an import stopped", "account", account, "import", importID, "error", err)
+		}}
 }
 
 // operator adds what the operator asks, and the reports of gateways. These are always answered.

@@ -3,6 +3,9 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -40,6 +43,7 @@ type Call struct {
 	lent   *[trusted]byte // where the body lies, if that is used again
 	memory int            // bytes that TakeMemory counted
 	payer  *guid.ID       // for whom; nil: there were few
+	terms  Terms          // that it was admitted under
 }
 
 // Terms are what a handler asks of a call, and of the service for it.
@@ -55,6 +59,7 @@ type Terms struct {
 // has come.
 func (c *Call) Admit(t Terms) (err error) {
 	keys := c.Directory()
+	c.terms = t
 	if err := c.authorize(&t); err != nil {
 		return err
 	}
@@ -133,6 +138,47 @@ func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 	// a test's writer has none
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(HeavyDeadline + 15*time.Second))
 	return context.WithTimeout(c.HTTP.Context(), HeavyDeadline)
+}
+
+// UploadDeadline is for calls whose body is a file.
+const UploadDeadline = 10 * time.Minute
+
+// Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows. It
+// keeps no place from other calls meanwhile.
+func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.CancelFunc, error) {
+	if media, _, _ := mime.ParseMediaType(c.HTTP.Header.Get("Content-Type")); media != "" && media != "text/csv" &&
+		media != "application/octet-stream" || c.HTTP.Header.Get("Content-Encoding") != "" {
+		return nil, nil, refuseWith(http.StatusUnsupportedMediaType, refusal.NotSupported, "Content-Type",
+			"The body must be a file, without compression: send Content-Type: text/csv.")
+	}
+	tooLong := func() error {
+		c.throwAway()
+		return refuseWith(http.StatusRequestEntityTooLarge, refusal.ValidationFailure, "",
+			fmt.Sprintf("The file may have at most %d MiB: cut it into several files.", most>>20))
+	}
+	if c.HTTP.ContentLength > most {
+		return nil, nil, tooLong()
+	}
+	c.Leave()
+	control := http.NewResponseController(c.Writer)
+	// a test's writer has none
+	_ = control.SetReadDeadline(time.Now().Add(UploadDeadline))
+	_ = control.SetWriteDeadline(time.Now().Add(UploadDeadline + 15*time.Second))
+	if _, err := io.Copy(to, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
+		if _, long := errors.AsType[*http.MaxBytesError](err); long {
+			return nil, nil, tooLong()
+		}
+		c.Writer.Header().Set("Connection", "close")
+		return nil, nil, refusal.New(refusal.ValidationFailure, "The file did not arrive in full.")
+	}
+	now := c.Now
+	defer func() { c.Now = now }()
+	c.Now = c.RealTime()
+	if err := c.authorize(&c.terms); err != nil { // the key may be revoked or have expired meanwhile
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
+	return ctx, cancel, nil
 }
 
 // Actor is who causes an entry, at a location; zero: at none in particular.

@@ -79,7 +79,7 @@ func TestUnconfirmedImport(t *testing.T) {
 		do func() error
 	}{
 		{intake.Finished, func() error { return s.FinishImport(t.Context(), m, event.TrailEntry{}) }},
-		{intake.Undoing, func() error { return s.hideImport(t.Context(), m) }},
+		{intake.Undoing, func() error { return s.HideImport(t.Context(), m) }},
 	} {
 		standby(t, server, "absent")
 		if err := step.do(); !errors.Is(err, db.ErrUnknownOutcome) ||

@@ -56,12 +56,12 @@ func stagedBatch(s *ledger.Staged) db.Batch {
 }
 
 const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
-	planned`
+	planned, stopped`
 
 func scanImport(from db.Scanner) (m intake.Import, err error) {
 	var file []byte
 	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
-		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned)
+		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &m.Stopped)
 	copy(m.File[:], file)
 	return m, err
 }
@@ -69,7 +69,7 @@ func scanImport(from db.Scanner) (m intake.Import, err error) {
 // Imports gives those of an account, the newest first.
 func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
 	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
-			planned
+			planned, stopped
 		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
 	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, scanImport)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, wh
 // at once, or where other gifts are written than m says, one fails with intake.ErrMoved.
 func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3
+		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3, stopped = ''
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
 		if err != nil {
 			return err
@@ -129,6 +129,19 @@ func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.Tra
 		return fmt.Errorf("finishing import %s: %w", m.ID, err)
 	}
 	m.State = intake.Finished
+	return nil
+}
+
+// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
+func (s *Store) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3
+			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting why import %s stopped: %w", m.ID, err)
+	}
 	return nil
 }
 
@@ -167,7 +180,7 @@ func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update s
 // UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
 // where something happened to one of them. Whoever does it again goes on where it stopped.
 func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
-	if err := s.hideImport(ctx, m); err != nil {
+	if err := s.HideImport(ctx, m); err != nil {
 		return err
 	}
 	if err := s.freeCodes(ctx, m, done); err != nil {
@@ -195,8 +208,8 @@ func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.Trail
 	return nil
 }
 
-// hideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
-func (s *Store) hideImport(ctx context.Context, m *intake.Import) error {
+// HideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
+func (s *Store) HideImport(ctx context.Context, m *intake.Import) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))

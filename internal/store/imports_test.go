@@ -241,7 +241,7 @@ func testUndoingGoesOn(t *testing.T, open opener) {
 	m := beginImport(t, s, newID(), noon.AddDate(0, 0, -1))
 	gifts := stageGifts(t, s, m, 3)
 	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
-	must(t, s.hideImport(t.Context(), m)) // killed here
+	must(t, s.HideImport(t.Context(), m)) // killed here
 	verifyClean(t, s)
 	if _, err := s.GiftByCode(t.Context(), gifts[0].Card.Code); !errors.Is(err, refusal.NotFound) {
 		t.Errorf("a gift of an import that is being undone: %v", err)

@@ -347,11 +347,11 @@ final class Client
     }
 
     /**
-     * Makes any call, such as call('POST', '/api/integration/gifting/block-gift', [...], $key). A POST that changes
-     * something gets a key if none is given. One about webhooks, tills, people and reports, which take none, is
-     * not repeated.
+     * Makes any call, such as call('POST', '/api/integration/gifting/block-gift', [...], $key). A text in place of
+     * members is a CSV file, as imports take one. A POST that changes something gets a key if none is given. One about
+     * webhooks, tills, people and reports, which take none, is not repeated.
      */
-    public function call(string $method, string $path, ?array $members = null, ?string $key = null): array
+    public function call(string $method, string $path, array|string|null $members = null, ?string $key = null): array
     {
         return $this->do($method, $path, $members, $key, $this->attempts, $this->timeout, $this->deadline);
     }
@@ -363,8 +363,8 @@ final class Client
             throw new \ValueError('nothing but the files of orders, reports and exports are files');
     }
 
-    private function do(string $method, string $path, ?array $members, ?string $key, int $attempts, float $timeout,
-        float $deadline): array
+    private function do(string $method, string $path, array|string|null $members, ?string $key, int $attempts,
+        float $timeout, float $deadline): array
     {
         if (!in_array($method, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], true)) {
             throw new \ValueError('the method is none of GET, POST, PUT, PATCH and DELETE');
@@ -390,9 +390,10 @@ final class Client
         $head = "$method {$this->path}$path HTTP/1.1\r\nHost: {$this->host}\r\nConnection: close\r\n" .
             "Authorization: Bearer {$this->key}\r\nAccept: application/json, application/problem+json\r\n" .
             "User-Agent: boon-client-php\r\n" . ($key === null ? '' : "Idempotency-Key: $key\r\n");
-        $body = $members === null ? '' : self::write((object) $members, '');
+        $body = is_array($members) ? self::write((object) $members, '') : (string) $members;
         if ($body !== '' || $method !== 'GET') {
-            $head .= "Content-Type: application/json\r\nContent-Length: " . strlen($body) . "\r\n";
+            $media = is_string($members) ? 'text/csv' : 'application/json';
+            $head .= "Content-Type: $media\r\nContent-Length: " . strlen($body) . "\r\n";
         }
         $answer = $this->repeat("$head\r\n$body", $path, $looks, $key, $attempts, $timeout, $deadline);
         if ($dry && ($answer['dryRun'] ?? null) !== true) {

@@ -91,6 +91,7 @@ func play(t *testing.T, env []string, language, folder string, samples map[strin
 	for id, text := range samples {
 		write(t, folder, id+ending, text)
 	}
+	write(t, folder, "cards.csv", "code,balance\r\n6006123456789012,25.50\r\n")
 	write(t, folder, map[string]string{"ts": "driver.js", "python": "driver.py", "php": "driver.php",
 		"curl": "driver.curl.sh", "go": "driver"}[language], drivers[language])
 	switch language {
@@ -226,6 +227,9 @@ func judge(t *testing.T, samples map[string]string, said string) {
 	for id := range samples {
 		if id == "pairTill" && outcome[id] == "VALIDATION_FAILURE" {
 			continue // the sample in another language has paired a till of this name
+		}
+		if id == "importGifts" && outcome[id] == "VALIDATION_FAILURE" {
+			continue // the example merchant has declared no codes of another system
 		}
 		if code := outcome[id]; code != "done" && !regexp.MustCompile("^[A-Z_]+$").MatchString(code) ||
 			code == "VALIDATION_FAILURE" || code == "UNAUTHENTICATED" {

@@ -132,7 +132,7 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merch
 		return err
 	}
 	tellReport(t.Stdout, a, r)
-	if !c.AcceptGuessable && len(r.Guessable(a)) > 0 {
+	if len(r.Guessed) > 0 {
 		fmt.Fprintln(t.Stdout, "If you take that risk, give --accept-guessable.")
 	}
 	switch {
@@ -196,7 +196,7 @@ func (c *File) keep(t *terminal.Terminal, m *intake.Import) error {
 // keepPage writes the page of a certificate.
 func keepPage(t *terminal.Terminal, name string, certificate []byte, paper string) error {
 	on, _ := print.ParsePaper(paper) // the command line knows no other
-	pdf, err := page.Of(certificate, print.BuiltIn(), on)
+	pdf, err := page.Of(certificate, false, print.BuiltIn(), on)
 	if err == nil {
 		err = durable.Create(name, pdf)
 	}
@@ -275,9 +275,14 @@ func (c *List) Do(t *terminal.Terminal, s *store.Store) error {
 			return terminal.UsageError("--certificate is not the id of a finished import of this account")
 		}
 		m, err := s.ConfirmImport(t, account, all[n].ID)
-		if err == nil {
-			_, err = io.WriteString(t.Stdout, m.Told)
+		if err != nil {
+			return err
 		}
+		if m.State != intake.Finished {
+			fmt.Fprintf(t.Stderr, "Import %s was taken back after this certificate was signed: none of its gifts is valid.\n",
+				m.ID)
+		}
+		_, err = io.WriteString(t.Stdout, m.Told)
 		return err
 	}
 	w := tabwriter.NewWriter(t.Stdout, 0, 0, 2, ' ', 0)

@@ -47,6 +47,7 @@ type Config struct {
 
 	Hooks      manage.Hooks // what the operations of webhooks need
 	HooksAllow merchant.WebhookNetworks
+	Imports    manage.ImportConfig
 }
 
 // API serves the JSON interface.
@@ -74,7 +75,7 @@ func New(c Config) *API {
 		c.CatchUp = func(context.Context, *merchant.Account, time.Duration) (int, error) { return 0, nil }
 	}
 	a := &API{Config: c, manage: manage.New(manage.Config{Records: c.Records, Cursors: c.Cursors, Sheets: c.Sheets,
-		CatchUp: c.CatchUp, Hooks: c.Hooks, HooksAllow: c.HooksAllow})}
+		CatchUp: c.CatchUp, Hooks: c.Hooks, HooksAllow: c.HooksAllow, Imports: c.Imports})}
 	a.reports = reports.New(c.Records, a.manage.CountChange)
 	a.gifts = gifts.New(gifts.Config{Records: c.Records, Email: c.Email, SMS: c.SMS, Printable: c.Printable})
 	a.docs = sync.OnceValue(func() map[string]reference.Page { return docPages(service.Version, a.PublicURL()) })
@@ -125,6 +126,7 @@ type Route struct {
 	deadline time.Duration
 	needs    merchant.Permissions // of the key; where there is an operation, its table says so
 	anyKey   bool                 // also for a system key; so, too
+	uploads  bool                 // its body is a file, which the handler reads itself
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
 	operation gift.Operation
 	receipt   bool // its answer may have a receipt
@@ -159,7 +161,7 @@ const base = Root + "/integration"
 // Routes lists every operation. HEAD is answered as GET.
 func Routes() []Route {
 	all := slices.Concat(giftingRoutes(), careRoutes(), redemptionRoutes(), readingRoutes(), testRoutes(),
-		webhookRoutes(), tillRoutes(), reportRoutes(), exportRoutes())
+		webhookRoutes(), tillRoutes(), reportRoutes(), exportRoutes(), importRoutes())
 	for n := range all {
 		if op := all[n].operation; op != "" {
 			all[n].needs, all[n].anyKey = op.Needs(), op.ForSystemKeys()
@@ -321,6 +323,22 @@ func exportRoutes() []Route {
 	}
 }
 
+func importRoutes() []Route {
+	at := func(p admission.Priority, method, path string, h func(*manage.Call) (ledger.Answer, error)) Route {
+		r := Route{Method: method, Pattern: base + "/imports" + path, Priority: p, handle: managed(h),
+			deadline: otherDeadline, needs: merchant.MayImport, uploads: method == "POST"}
+		if p == admission.Write { // whoever imports learns which codes are in use
+			r.needs |= merchant.MaySeeCodes
+		}
+		return r
+	}
+	const one = "/{importID}"
+	return []Route{at(admission.Write, "POST", "/check", manage.CheckImport),
+		at(admission.Write, "POST", "", manage.ImportGifts), at(admission.Read, "GET", "", manage.ListImports),
+		at(admission.Read, "GET", one, manage.ShowImport), at(admission.Write, "DELETE", one, manage.UndoImport),
+		at(admission.Read, "GET", one+"/certificate", manage.ShowCertificate)}
+}
+
 func testRoutes() []Route {
 	const clock = Root + "/test/clock"
 	return []Route{
@@ -376,7 +394,7 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	c.route = r
 	unread := c.readParameters()
 	terms := service.Terms{Priority: r.Priority, Within: r.deadline, Needs: r.needs, AnyKey: r.anyKey}
-	if r.Method == http.MethodPost || r.Method == http.MethodPatch {
+	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !r.uploads {
 		terms.Body = r.most()
 	}
 	if err := c.Admit(terms); err != nil {

@@ -64,7 +64,8 @@ type row struct {
 	states map[string]verdict
 }
 
-// elsewhereTested are operations about no gift: see TestAuthorityOverWebhooks and TestAuthorityOverTills.
+// elsewhereTested are operations about no gift: see TestAuthorityOverWebhooks, TestAuthorityOverTills and
+// TestImportRefusals.
 var elsewhereTested = []row{{by: "webhook"}}
 
 type where int
@@ -176,6 +177,9 @@ var authority = map[string][]row{
 	"exportEntries": {{needs: "export", system: unsupported}},
 	"pairTill":      elsewhereTested, "listTills": elsewhereTested, "revokeTill": elsewhereTested,
 	"listPeople": elsewhereTested, "setPIN": elsewhereTested,
+	"checkImport": elsewhereTested, "importGifts": elsewhereTested, "listImports": elsewhereTested,
+	"getImport":  elsewhereTested,
+	"undoImport": elsewhereTested, "getImportCertificate": elsewhereTested,
 	"createWebhook": elsewhereTested, "listWebhooks": elsewhereTested, "getWebhook": elsewhereTested,
 	"changeWebhook": elsewhereTested, "deleteWebhook": elsewhereTested, "rotateWebhook": elsewhereTested,
 	"replayWebhook": elsewhereTested, "listAttempts": elsewhereTested,

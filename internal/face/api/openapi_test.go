@@ -254,7 +254,7 @@ func TestSchemasAreComplete(t *testing.T) {
 	requests := []string{"MonetaryGift", "ItemGift", "Recipient", "TicketData", "PointOfSaleTicket"}
 	for _, item := range readFile(t).Paths.Map() {
 		for _, op := range item.Operations() {
-			if op.RequestBody != nil {
+			if op.RequestBody != nil && op.RequestBody.Value.Content["application/json"] != nil { // else it is a file
 				requests = append(requests, path.Base(op.RequestBody.Value.Content["application/json"].Schema.Ref))
 			}
 		}

@@ -177,7 +177,7 @@ func TestNewTillsOfADay(t *testing.T) {
 		often = w.tills("DELETE", "/tills/"+nowhere, "")
 	}
 	text := often.refused(429, refusal.RateLimited).at("messages[0].text")
-	if !strings.HasPrefix(text, "The tills, PINs and webhooks") {
+	if !strings.HasPrefix(text, "The tills, PINs, webhooks and imports") {
 		t.Errorf("who changed tills too often is told %q", text)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/api/contract"
+	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/web"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -263,6 +264,8 @@ func (w *world) run(s *store.Store, change ...func(*config)) {
 	w.store = s
 	engine := ledger.Start(s, ledger.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
 	w.engine = engine
+	var beside sync.WaitGroup
+	running, stop := context.WithCancel(context.WithoutCancel(w.Context()))
 	w.config = config{Config: service.Config{
 		Engine: engine, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted, PublicURL: "https://gifts.example.com",
@@ -271,6 +274,9 @@ func (w *world) run(s *store.Store, change ...func(*config)) {
 		Cursors: s.Keys(), Email: true, SMS: true,
 		Sheets:    (&web.Config{PublicURL: "https://gifts.example.com", Gifts: s}).Sheets,
 		Printable: print.BuiltIn().Prints, Hooks: s,
+		Imports: manage.ImportConfig{Store: s, Folder: w.dir,
+			Background: func(run func(context.Context)) { beside.Go(func() { run(running) }) },
+			Failed:     func(_, importID guid.ID, err error) { w.Errorf("import %s: %v", importID, err) }},
 	}}
 	for _, f := range change {
 		f(&w.config)
@@ -279,6 +285,8 @@ func (w *world) run(s *store.Store, change ...func(*config)) {
 	w.server = server
 	w.Cleanup(func() {
 		server.Close()
+		stop()
+		beside.Wait()
 		engine.Stop()
 		s.Close()
 	})

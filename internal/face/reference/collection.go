@@ -58,9 +58,10 @@ type (
 		Variable []pair   `json:"variable,omitempty"`
 	}
 	body struct {
-		Mode    string         `json:"mode"`
-		Raw     string         `json:"raw"`
-		Options map[string]any `json:"options"`
+		Mode    string            `json:"mode"`
+		Raw     string            `json:"raw,omitempty"`
+		Options map[string]any    `json:"options,omitempty"`
+		File    map[string]string `json:"file,omitempty"`
 	}
 	pair struct {
 		Key         string `json:"key"`
@@ -186,10 +187,14 @@ func (c call) request() request {
 		r.URL.Query = append(r.URL.Query, pair{Key: q.name, Value: q.text(), Description: c.told[q.name]})
 		r.URL.Raw += map[bool]string{true: "?", false: "&"}[i == 0] + q.name + "=" + q.text()
 	}
+	if c.uploads {
+		r.Headers = append(r.Headers, pair{Key: "Content-Type", Value: "text/csv"})
+		r.Body = &body{Mode: "file", File: map[string]string{"src": "cards.csv"}}
+	}
 	if c.body != "" {
 		r.Headers = append(r.Headers, pair{Key: "Content-Type", Value: "application/json"})
 		text := carriedMember.ReplaceAllString(c.body, `  "$1": "{{$1}}"`)
-		r.Body = &body{"raw", text, map[string]any{"raw": map[string]string{"language": "json"}}}
+		r.Body = &body{Mode: "raw", Raw: text, Options: map[string]any{"raw": map[string]string{"language": "json"}}}
 	}
 	return r
 }

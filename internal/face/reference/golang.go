@@ -23,6 +23,9 @@ func (c call) golang() string {
 	made := c.goCall(m)
 	head := lines(`boon, err := client.New(os.Getenv("BOON_URL"), os.Getenv("BOON_KEY")`+c.when(c.seconds() == 5,
 		",\n\tclient.WithAttemptTimeout(5*time.Second), client.WithAttempts(3)")+")", fail)
+	if c.uploads {
+		head += lines(`file, err := os.ReadFile("cards.csv")`, fail)
+	}
 	if c.once {
 		file := strconv.Quote(c.keyFile())
 		head += lines("\n// "+keptFirst, "key := client.NewKey()", "if kept, err := os.ReadFile("+file+"); err == nil {",
@@ -105,8 +108,11 @@ func (c call) named() (all []member) {
 
 // argument writes what a method is given: the next values of the address, or a struct of them and of the body.
 func (c call) argument(t reflect.Type, named *[]member) string {
-	if t == reflect.TypeFor[io.Writer]() {
+	switch t {
+	case reflect.TypeFor[io.Writer]():
 		return "os.Stdout"
+	case reflect.TypeFor[[]byte]():
+		return "file"
 	}
 	v := reflect.New(t).Elem()
 	if t.Kind() != reflect.Struct {
@@ -152,9 +158,12 @@ func set(v reflect.Value, text string) {
 	case []string:
 		v.Set(reflect.ValueOf(strings.Split(text, ",")))
 	default:
-		if v.Kind() == reflect.Int {
+		switch v.Kind() {
+		case reflect.Int:
 			v.SetInt(int64(number))
-		} else {
+		case reflect.Bool:
+			v.SetBool(text == "true")
+		default:
 			v.SetString(text)
 		}
 	}

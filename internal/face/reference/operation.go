@@ -53,6 +53,7 @@ type call struct {
 	params                    map[string]string
 	told                      map[string]string // what each parameter is
 	open, once, file          bool              // it needs no key; it takes an Idempotency-Key; its answer is no JSON
+	uploads                   bool              // its body is a file, cards.csv
 }
 
 const root3 = "../../" // from the page of an operation to the service
@@ -79,7 +80,7 @@ func readOperation(path string, at member) operation {
 	name := exampleName(at, body)
 	o.call = call{id: o.ID, method: o.Method, path: path, address: path, params: map[string]string{},
 		told: map[string]string{},
-		open: at.in("security").is()}
+		open: at.in("security").is(), uploads: at.in("requestBody", "content", "text/csv").is()}
 	query := url.Values{}
 	for _, p := range at.in("parameters").list() {
 		f := readField(p.in("name").text(), p.in("schema"), 0)

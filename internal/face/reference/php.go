@@ -12,7 +12,7 @@ func (c call) php() string {
 		return lines("<?php", "$options = ['http' => ['timeout' => 5, 'ignore_errors' => true, 'follow_location' => 0]];",
 			"echo file_get_contents(getenv('BOON_URL') . "+php(c.address)+", false, stream_context_create($options));")
 	}
-	options := c.when(c.seconds() == 5, ", timeout: 5, attempts: 3")
+	options := c.when(c.seconds() == 5, ", timeout: 5, attempts: 3") + c.when(c.uploads, ", timeout: 660, deadline: 1400")
 	head := lines("<?php", "require_once 'boon.php';\n")
 	if c.once {
 		head += lines("// "+keptFirst, "$kept = "+php(c.keyFile())+";",
@@ -50,6 +50,9 @@ func (c call) phpCall(key string) string {
 		return fmt.Sprintf("$boon->%s(%s, %s, %s)", name, amount, phpMembers(rest, 0), key)
 	}
 	args := []string{php(c.method), php(c.address)}
+	if c.uploads {
+		args = append(args, "file_get_contents('cards.csv')")
+	}
 	if c.body != "" || c.once {
 		args = append(args, phpMembers(body.members(), 0))
 	}

@@ -42,9 +42,10 @@ func (c call) python() string {
 	if c.file {
 		shown = "answer.body.decode()"
 	}
-	options := c.when(c.seconds() == 5, ", timeout=5, attempts=3")
+	options := c.when(c.seconds() == 5, ", timeout=5, attempts=3") + c.when(c.uploads, ", timeout=660, deadline=1400")
 	return lines("import os", c.when(strings.Contains(made, "Decimal("), "from decimal import Decimal"),
-		c.when(c.once, "from pathlib import Path"), "\n"+"from boon_gifts import "+strings.Join(imports, ", ")+"\n") + kept +
+		c.when(c.once || c.uploads, "from pathlib import Path"),
+		"\n"+"from boon_gifts import "+strings.Join(imports, ", ")+"\n") + kept +
 		lines(`boon = Client(os.environ["BOON_URL"], os.environ["BOON_KEY"]`+options+")", made, "print("+shown+")")
 }
 
@@ -60,6 +61,9 @@ func (c call) pythonCall(key string) string {
 		args := []string{strconv.Quote(c.method), strconv.Quote(c.address)}
 		if c.body != "" {
 			args = append(args, pythonic(body, 0))
+		}
+		if c.uploads {
+			args = append(args, `Path("cards.csv").read_bytes()`)
 		}
 		if c.once {
 			args = append(args, key)

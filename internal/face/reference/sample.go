@@ -89,6 +89,9 @@ func camel(o gift.Operation) string {
 
 // seconds are how long an attempt waits: 5, as a till does, but for what the service may take longer for.
 func (c call) seconds() int {
+	if c.uploads {
+		return 660
+	}
 	slow := slices.Contains([]string{"createStock", "exportStock", "advanceClock", "listEvents"}, c.id)
 	if slow {
 		return 60
@@ -124,6 +127,9 @@ func (c call) curl() string {
 	}
 	if !c.open {
 		parts = append(parts, `-H "Authorization: $BOON_KEY"`)
+	}
+	if c.uploads {
+		parts = append(parts, `-H "Content-Type: text/csv"`, "--data-binary @cards.csv")
 	}
 	if c.body != "" {
 		parts = append(parts, `-H "Content-Type: application/json"`, "-d "+quoted(c.body))

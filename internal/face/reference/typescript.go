@@ -25,8 +25,9 @@ func (c call) typescript() string {
 			strings.ReplaceAll(made, "\n", "\n  "), undone,
 			strings.ReplaceAll("await "+u.typescriptCall("`undo-${key}`")+";", "\n", "\n  "))
 	}
-	options := c.when(c.seconds() == 5, ", {timeout: 5000, attempts: 3}")
-	head := ""
+	options := c.when(c.seconds() == 5, ", {timeout: 5000, attempts: 3}") +
+		c.when(c.uploads, ", {timeout: 660_000, deadline: 1_400_000}")
+	head := c.when(c.uploads, "import {readFileSync} from \"node:fs\";\n")
 	if c.once {
 		file := strconv.Quote(c.keyFile())
 		head = lines(`import {randomUUID} from "node:crypto";`, `import {existsSync, readFileSync, writeFileSync} from "node:fs";`)
@@ -60,6 +61,11 @@ func (c call) typescriptCall(key string) string {
 	}
 	if c.body != "" {
 		parts = append(parts, "  body: "+strings.ReplaceAll(c.body, "\n", "\n  ")+",\n")
+	}
+	if c.uploads {
+		parts = append(parts, "  body: readFileSync(\"cards.csv\", \"utf8\"),\n",
+			"  bodySerializer: (file: string) => file,\n",
+			"  headers: {\"Content-Type\": \"text/csv\"},\n")
 	}
 	if c.file {
 		parts = append(parts, "  parseAs: \"text\",\n")

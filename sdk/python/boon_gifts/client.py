@@ -268,10 +268,10 @@ class Client:
     def _report(self, name: str, asked: Mapping[str, Any]) -> Answer:
         return self.call("GET", f"{_API}reports/{name}" + _query(asked))
 
-    def call(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None,
+    def call(self, method: str, path: str, body: Union[Mapping[str, Any], bytes, None] = None,
              idempotency_key: Optional[str] = None) -> Answer:
-        """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). A POST gets a key when
-        none is given. One about webhooks, tills, people and reports, which take none, is not repeated."""
+        """Makes any call, such as call("POST", "/api/integration/gifting/block-gift", {...}). Bytes are a CSV file, as
+        imports take one. A POST gets a key when none is given. One about webhooks, tills, people and reports, which take none, is not repeated."""
         return self._call(method, path, body, idempotency_key, self._attempts, self._timeout, self._deadline)
 
     def _do(self, operation: str, members: Mapping[str, Any], key: Optional[str], attempts: Optional[int] = None,
@@ -279,7 +279,7 @@ class Client:
         return self._call("POST", _API + operation, members, key, attempts or self._attempts, timeout or self._timeout,
                           deadline or self._deadline)
 
-    def _call(self, method: str, path: str, body: Optional[Mapping[str, Any]], key: Optional[str], attempts: int,
+    def _call(self, method: str, path: str, body: Union[Mapping[str, Any], bytes, None], key: Optional[str], attempts: int,
               timeout: float, deadline: float) -> Answer:
         if method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
             raise ValueError("the method is none of GET, POST, PUT, PATCH and DELETE")
@@ -297,8 +297,9 @@ class Client:
             path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
         if self._dry and not looks:
             path += ("&" if "?" in path else "?") + "dryRun=true"
-        text = None if body is None else _write(body, "").encode()
-        answer, sure, failure = self._repeat(method, path, text, key, attempts, timeout, deadline)
+        text = body if body is None or isinstance(body, bytes) else _write(body, "").encode()
+        media = "text/csv" if isinstance(body, bytes) else "application/json"
+        answer, sure, failure = self._repeat(method, path, text, media, key, attempts, timeout, deadline)
         if answer is not None:
             if self._dry and not looks and answer.get("dryRun") is not True:
                 raise NotDry("the service took no notice of the dry run and did what it was asked")
@@ -309,13 +310,13 @@ class Client:
             raise failure
         raise Unreachable(str(failure)) from failure
 
-    def _repeat(self, method: str, path: str, text: Optional[bytes], key: Optional[str], attempts: int, timeout: float,
-                deadline: float) -> Tuple[Optional[Answer], bool, Optional[Exception]]:
+    def _repeat(self, method: str, path: str, text: Optional[bytes], media: str, key: Optional[str], attempts: int,
+                timeout: float, deadline: float) -> Tuple[Optional[Answer], bool, Optional[Exception]]:
         """Tries until there is a definite answer, or attempts or the time run out. sure: no attempt took effect."""
         headers = {"Authorization": "Bearer " + self._key, "Accept": "application/json, application/problem+json",
                    "User-Agent": "boon-client-python"}
         if text is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = media
         if key is not None:
             headers["Idempotency-Key"] = key
         end = time.monotonic() + deadline

@@ -499,6 +499,102 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All imports
+         * @description The imports of the account, the newest first.
+         */
+        get: operations["listImports"];
+        put?: never;
+        /**
+         * Bring gifts of another system in
+         * @description The body is the file that checkImport has told about. The answer comes when the file is checked once more. The gifts are written afterwards, beside the tills; nobody sees any of them before all are
+         *     there. Ask for the import with its importID until its state is FINISHED. If the file has another count or another total than expectCount and expectTotal, or if a line is refused, nothing is imported, and
+         *     the answer is VALIDATION_FAILURE. The same file, asked for in the same way, is the same import, and an Idempotency-Key is ignored: an import that stopped goes on, and one that is finished is told. While
+         *     another import of the account is written or taken back, this is REQUEST_IN_PROGRESS. Wait for the answer for ten minutes. The key needs the permissions import and codes, and must not be limited to
+         *     locations. An import reaches the audit trail and is told by the events import.started, import.finished and import.undone.
+         */
+        post: operations["importGifts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/imports/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a file of another system's gifts comes to
+         * @description The body is the file as the other system exports it: CSV of at most 256 MiB and 1,000,000 lines (docs/guides/cards.md has the columns). The answer tells how many gifts the file has and what they come to,
+         *     each line that is refused, and whether importGifts would take the file. Nothing is changed. A check of 1,000,000 lines takes a minute or more: wait for the answer for ten minutes. With expectCount or
+         *     expectTotal, the answer tells whether the file has that count and that total. The key needs the permissions import and codes, as it learns which codes are in use, and must not be limited to locations.
+         */
+        post: operations["checkImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/imports/{importID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far an import is
+         * @description Any instance of the service tells it. While giftsWritten grows, the import goes on. If it stands still or stopped says why, send the same file once more.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        /**
+         * Take an import back
+         * @description As long as nothing happened to any of its gifts. The gifts are gone when the answer comes; their codes are free when the state is UNDONE. An import that is undone counts as done. If gifts were used, this is
+         *     REDEMPTION_NOT_ALLOWED; while the gifts of this or another import of the account are written, REQUEST_IN_PROGRESS. On Citus, a finished import cannot be undone.
+         */
+        delete: operations["undoImport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/imports/{importID}/certificate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The certificate of an import
+         * @description What was read, refused and imported, signed with a key that follows from the key file of the installation. `boon import verify` checks it without the service. With format=pdf, it is the page that a
+         *     person signs. If the import was taken back since, the certificate is as it was signed: Boon-Import-State says so, and so does the page. Of an import that was never finished, this is NOT_FOUND.
+         */
+        get: operations["getImportCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/people": {
         parameters: {
             query?: never;
@@ -2865,6 +2961,177 @@ export interface components {
              * @description The gift.
              */
             voucherID: string;
+        };
+        /** @description Gifts of another system that were brought in together. */
+        Import: {
+            /**
+             * Format: date-time
+             * @description When its gifts begin in the books.
+             */
+            asOf: string;
+            /** @description Who began it. */
+            by: string;
+            /** @description The SHA-256 of the file. */
+            fileSHA256: string;
+            /** @description How many gifts it has; null where that was not kept. */
+            giftsPlanned: number | null;
+            /** @description How many of its gifts are written. */
+            giftsWritten: number;
+            /**
+             * Format: uuid
+             * @description Names the import.
+             */
+            importID: string;
+            /**
+             * Format: date-time
+             * @description When it was begun.
+             */
+            startedAt: string;
+            /**
+             * @description STAGED: its gifts are being written, and are there for nobody. FINISHED: they are there. UNDOING: they are gone, and their codes become free. UNDONE: it is over.
+             * @enum {string}
+             */
+            state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
+            /** @description Why nobody writes its gifts on, and what to do; null: it goes on, or is over. */
+            stopped: string | null;
+            /** @description Whether something happened to one of its gifts; then it is not undone any more. */
+            used: boolean;
+        };
+        /** @description An import. */
+        ImportAnswer: {
+            /**
+             * Format: date-time
+             * @description When its gifts begin in the books.
+             */
+            asOf: string;
+            /** @description Who began it. */
+            by: string;
+            /** @description The SHA-256 of the file. */
+            fileSHA256: string;
+            /** @description How many gifts it has; null where that was not kept. */
+            giftsPlanned: number | null;
+            /** @description How many of its gifts are written. */
+            giftsWritten: number;
+            /**
+             * Format: uuid
+             * @description Names the import.
+             */
+            importID: string;
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: date-time
+             * @description When it was begun.
+             */
+            startedAt: string;
+            /**
+             * @description STAGED: its gifts are being written, and are there for nobody. FINISHED: they are there. UNDOING: they are gone, and their codes become free. UNDONE: it is over.
+             * @enum {string}
+             */
+            state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
+            /** @description Why nobody writes its gifts on, and what to do; null: it goes on, or is over. */
+            stopped: string | null;
+            /** @description Whether something happened to one of its gifts; then it is not undone any more. */
+            used: boolean;
+        };
+        /** @description What was in a file, and what became of it. The signature is over the members before it. */
+        ImportCertificate: {
+            /**
+             * Format: uuid
+             * @description The account.
+             */
+            accountID: string;
+            /** @description Its name. */
+            accountName: string;
+            /** @description When the gifts begin in the books, as RFC 3339 has it. */
+            asOf: string;
+            /** @description Who imported. */
+            by: string;
+            /**
+             * @description What this is.
+             * @enum {string}
+             */
+            certificate: "boon import 1";
+            /** @description How far the hash chains had come: the chain, a colon, and its newest hash. */
+            chains: string[];
+            /** @description The currency of the total. */
+            currency: string;
+            /** @description The SHA-256 of the file. */
+            fileSHA256: string;
+            /** @description When it was finished. */
+            finishedAt: string;
+            /** @description The system that wrote the file. */
+            from: string;
+            /** @description How many gifts were imported. */
+            giftsImported: number;
+            /**
+             * Format: uuid
+             * @description Names the import.
+             */
+            importID: string;
+            /** @description The public half of the key that signed, in hexadecimal. */
+            key: string;
+            /** @description How many lines describe gifts. */
+            linesRead: number;
+            /** @description How many of them were refused. */
+            linesRefused: number;
+            /**
+             * Format: double
+             * @description How many pieces the item gifts have.
+             */
+            pieces: number;
+            /** @description The Ed25519 signature. */
+            signature: string;
+            /** @description When the import was begun. */
+            startedAt: string;
+            /** @description What the gifts of money come to. */
+            total: string;
+        };
+        /** @description What a file comes to, and the import that it belongs to. */
+        ImportCheckAnswer: {
+            /** @description The currency of the total. */
+            currency: string;
+            /** @description The SHA-256 of the file. */
+            fileSHA256: string;
+            /** @description How many gifts are taken. */
+            gifts: number;
+            /** @description The import of this file; null: it was not begun. */
+            import: components["schemas"]["Import"] | null;
+            /** @description Whether the file would be imported. */
+            importable: boolean;
+            /** @description How many lines describe gifts. */
+            linesRead: number;
+            /** @description How many of them are refused. */
+            linesRefused: number;
+            /**
+             * Format: double
+             * @description How many pieces the item gifts have that are taken.
+             */
+            pieces: number;
+            /** @description What is wrong with lines: the first 1,000 problems. */
+            problems: components["schemas"]["ImportProblem"][];
+            /** @description Sentences about the whole file that keep it from being imported. */
+            reasons: string[];
+            requestID: components["schemas"]["AnswerID"];
+            /**
+             * Format: double
+             * @description What the gifts of money come to that are taken.
+             */
+            total: number;
+        };
+        /** @description Why a line is not taken. It never quotes a code or a PIN. */
+        ImportProblem: {
+            /** @description The column, as the file names it; null: the whole line. */
+            column: string | null;
+            /** @description The number of the line in the file; the first line is 1. */
+            line: number;
+            /** @description A sentence. */
+            text: string;
+        };
+        /** @description The imports of an account. */
+        ImportsAnswer: {
+            /** @description All of them, the newest first. */
+            imports: components["schemas"]["Import"][];
+            requestID: components["schemas"]["AnswerID"];
         };
         /** @description A gift of a quantity of an item. */
         ItemGift: {
@@ -5325,10 +5592,34 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description REQUEST_IN_PROGRESS. Another import of the account is written or taken back. */
+        ImportUnderWay: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description NOT_FOUND. There is no such record in the account. For a key that is enabled for some locations, a gift that is not limited to one of them is not found either. */
         NotFound: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "X-Request-ID": components["headers"]["RequestID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description REDEMPTION_NOT_ALLOWED or REQUEST_IN_PROGRESS. Gifts of the import were used, or an import of the account is written or taken back. */
+        NotUndone: {
+            headers: {
+                "Boon-Version": components["headers"]["Version"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5464,6 +5755,8 @@ export interface components {
          *     refused by every account: whoever sends one believes that a repeat is safe.
          */
         IdempotencyKey: string;
+        /** @description The import. */
+        ImportID: string;
         /** @description How many to give at most. */
         Limit: number;
         /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
@@ -7224,6 +7517,267 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listImports: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The imports. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportsAnswer"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importGifts: {
+        parameters: {
+            query: {
+                /** @description The system that wrote the file. */
+                from?: "square" | "shopify" | "toast" | "giftup" | "woocommerce" | "lightspeed" | "csv";
+                /** @description When the gifts begin in the books, such as the instant of the last report of the other system. Absent: now. */
+                asOf?: string;
+                /** @description How many gifts the file must have. */
+                expectCount: number;
+                /** @description What the gifts of money must come to. */
+                expectTotal: string;
+                /** @description Whether the other lines are imported where some are refused. */
+                leaveOutRefused?: "true" | "false";
+                /** @description Whether cards without PINs are taken although their codes lie so close together that one would be guessed within a year. */
+                acceptGuessable?: "true" | "false";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example code,balance
+                 *     6006123456789012,25.50
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description What the file comes to, and the import. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportCheckAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            409: components["responses"]["ImportUnderWay"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkImport: {
+        parameters: {
+            query?: {
+                /** @description The system that wrote the file. */
+                from?: "square" | "shopify" | "toast" | "giftup" | "woocommerce" | "lightspeed" | "csv";
+                /** @description When the gifts begin in the books, such as the instant of the last report of the other system. Absent: now. */
+                asOf?: string;
+                /** @description How many gifts the file must have. */
+                expectCount?: number;
+                /** @description What the gifts of money must come to. */
+                expectTotal?: string;
+                /** @description Whether the other lines are imported where some are refused. */
+                leaveOutRefused?: "true" | "false";
+                /** @description Whether cards without PINs are taken although their codes lie so close together that one would be guessed within a year. */
+                acceptGuessable?: "true" | "false";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example code,balance
+                 *     6006123456789012,25.50
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description What the file comes to. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportCheckAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path: {
+                /** @description The import. */
+                importID: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path: {
+                /** @description The import. */
+                importID: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["NotUndone"];
+            422: components["responses"]["SystemKey"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getImportCertificate: {
+        parameters: {
+            query?: {
+                /** @description json: the certificate, as it was signed; pdf: the page that a person signs. */
+                format?: "json" | "pdf";
+            };
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+            };
+            path: {
+                /** @description The import. */
+                importID: components["parameters"]["ImportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The certificate, as it was signed. */
+            200: {
+                headers: {
+                    /** @description The state of the import: FINISHED, or UNDOING or UNDONE where it was taken back. */
+                    "Boon-Import-State": "FINISHED" | "UNDOING" | "UNDONE";
+                    "Boon-Version": components["headers"]["Version"];
+                    /** @description The SHA-256 of the certificate (RFC 9530). */
+                    "Content-Digest": string;
+                    /** @description A name for the file. */
+                    "Content-Disposition": string;
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportCertificate"];
+                    "application/pdf": string;
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["SystemKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];

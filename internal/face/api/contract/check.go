@@ -160,10 +160,18 @@ func (f *file) checkRequest(op *openapi3.Operation, c call) error {
 			return fmt.Errorf("the parameter %s: %w", p.Name, err)
 		}
 	}
-	if op.RequestBody == nil {
+	if bodyOf(op) == nil {
 		return nil
 	}
 	return f.checkSent(op, c)
+}
+
+// bodyOf is the schema of the body in JSON that an operation takes; nil: it takes none, or a file.
+func bodyOf(op *openapi3.Operation) *openapi3.SchemaRef {
+	if op.RequestBody == nil || op.RequestBody.Value.Content["application/json"] == nil {
+		return nil
+	}
+	return op.RequestBody.Value.Content["application/json"].Schema
 }
 
 func (f *file) checkSent(op *openapi3.Operation, c call) error {
@@ -181,7 +189,7 @@ func (f *file) checkSent(op *openapi3.Operation, c call) error {
 	if err != nil {
 		return err
 	}
-	return f.asked.judge(op.RequestBody.Value.Content["application/json"].Schema, present(v))
+	return f.asked.judge(bodyOf(op), present(v))
 }
 
 // present leaves out the members that are an empty text, which is as good as absent; as an amount, or as upTo, it is

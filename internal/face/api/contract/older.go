@@ -34,9 +34,8 @@ func (o *older) check(path string, c call) []error {
 		return []error{fmt.Errorf("OpenAPI 3.0 has no %s %s", c.request.Method, path)}
 	}
 	var errs []error
-	if c.status < 300 && op.RequestBody != nil {
-		if err := visit(op.RequestBody.Value.Content["application/json"].Schema,
-			[]byte(normalize.String(string(c.sent))), true); err != nil {
+	if body := bodyOf(op); c.status < 300 && body != nil {
+		if err := visit(body, []byte(normalize.String(string(c.sent))), true); err != nil {
 			errs = append(errs, fmt.Errorf("OpenAPI 3.0 forbids a request that was taken: %w", err))
 		}
 	}

@@ -86,9 +86,9 @@ func (c *Checker) step(doc node, full string) (step, error) {
 			s.params[p.in("name").text()] = fmt.Sprint(example.value)
 		}
 	}
-	if s.op.RequestBody != nil {
+	if body := bodyOf(s.op); body != nil {
 		s.body = at.in("requestBody", "content", "application/json", "examples", name, "value").value
-		if err := c.asked.judge(s.op.RequestBody.Value.Content["application/json"].Schema, s.body); err != nil {
+		if err := c.asked.judge(body, s.body); err != nil {
 			return s, fmt.Errorf("the request: %w", err)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package manage has the operations by which an account is managed, beside those on gifts: webhooks, tills and the
-// people at them, events, the audit trail, exports, codes of stocks that leave, and the clocks of test accounts.
-// Package api says at which address each of them is, and what it asks of a key.
+// people at them, events, the audit trail, exports, codes of stocks that leave, imports, and the clocks of test
+// accounts. Package api says at which address each of them is, and what it asks of a key.
 package manage
 
 import (
@@ -53,6 +53,7 @@ type Config struct {
 
 	Hooks      Hooks
 	HooksAllow merchant.WebhookNetworks
+	Imports    ImportConfig
 }
 
 // Operations has what the calls of all accounts share.
@@ -61,12 +62,15 @@ type Operations struct {
 	changes changeLimiter
 	prints  *fair.Places // for stocks that are printed
 	pins    *fair.Places // for the hashes of PINs
+	imports *importing
 
 	exported sync.Map // of exportOf: when the audit trail was told of it
 }
 
 // New makes the operations.
-func New(c Config) *Operations { return &Operations{Config: c, prints: fair.New(1), pins: fair.New(1)} }
+func New(c Config) *Operations {
+	return &Operations{Config: c, prints: fair.New(1), pins: fair.New(1), imports: newImporting()}
+}
 
 // Call is a call of one of the operations, which are functions of it.
 type Call struct {

@@ -36,8 +36,8 @@ type Hooks interface {
 	EventsUntil(ctx context.Context, account guid.ID, at time.Time) (merchant.EventPlace, error)
 }
 
-// changeRate is how often the endpoints, tills and PINs of an account can be changed, and breakage can be booked: each
-// changes the set-up or its log, which all instances read anew.
+// changeRate is how often the endpoints, tills, PINs and imports of an account can be changed, and breakage can be
+// booked: each changes the set-up or its log, which all instances read anew.
 var changeRate = ratelimit.Rate{Burst: 60, Refill: 30 * time.Second}
 
 // changeLimiter has the buckets of accounts that changed some of these lately.
@@ -58,8 +58,8 @@ func (l *changeLimiter) count(account guid.ID, now time.Time) error {
 		}
 	}
 	if wait := changeRate.Wait(l.buckets[account], now); wait > 0 {
-		refused := refusal.New(refusal.RateLimited, "The tills, PINs and webhooks of this account were changed, or its "+
-			"breakage was booked, too often.")
+		refused := refusal.New(refusal.RateLimited, "The tills, PINs, webhooks and imports of this account were "+
+			"changed, or its breakage was booked, too often.")
 		refused.RetryAfter = wait
 		return refused
 	}

@@ -1,0 +1,301 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/intake"
+	"boon.example/internal/merchant"
+	"boon.example/internal/refusal"
+)
+
+const threeCards = "code,balance\n6006123456789012,25.50\n6006933450000013,11.25\n6006550001110014,25.00\n"
+
+// upload has a file be imported, and check has it be checked.
+func (w *world) upload(query, file string, headers ...string) reply {
+	w.Helper()
+	return w.do("POST", base+"/imports?"+query, file, append(headers, "Content-Type", "text/csv")...)
+}
+
+func (w *world) check(query, file string, headers ...string) reply {
+	w.Helper()
+	return w.do("POST", base+"/imports/check?"+query, file, append(headers, "Content-Type", "text/csv")...)
+}
+
+// settles asks for an import until it is in a state.
+func (w *world) settles(id, state string) reply {
+	w.Helper()
+	for {
+		if r := w.get("/imports/" + id).want(200); r.at("state") == state {
+			return r
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// TestImportByHTTP: a file is checked without a change; brought in with the count and the total that the check told;
+// the same file again is the same import; and it is taken back.
+func TestImportByHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.declare(merchant.CodeForm{Digits: 16})
+	checked := w.check("", threeCards).want(200, "gifts", "3", "total", "61.75", "importable", "true",
+		"import", "null", "linesRefused", "0")
+	w.get("/imports").want(200).has("imports", 0)
+	const confirmed = "expectCount=3&expectTotal=61.75&asOf=2026-01-01T00:00:00Z"
+	importID := w.upload(confirmed, threeCards).want(200, "import.giftsPlanned", "3").at("import.importID")
+	w.settles(importID, "FINISHED").want(200, "giftsWritten", "3", "used", "false", "stopped", "null",
+		"fileSHA256", checked.at("fileSHA256"), "asOf", "2026-01-01T00:00:00.000Z")
+	validate := func() reply {
+		return w.post("validate-gift", `{"voucherCode":"6006123456789012","organizationID":"`+pier+`"}`)
+	}
+	validate().want(200, "currentBalance", "25.50")
+	w.upload(confirmed, threeCards).want(200, "import.importID", importID, "import.state", "FINISHED")
+	told := w.get("/imports/" + importID + "/certificate").want(200)
+	c, _, err := intake.ReadCertificate(told.body)
+	if err != nil || c.Imported != 3 || c.ImportID != importID || len(c.Chains) == 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	sheet := w.get("/imports/" + importID + "/certificate?format=pdf").want(200)
+	if !bytes.HasPrefix(sheet.body, []byte("%PDF-")) || sheet.header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("the page to sign is %.20q, %v", sheet.body, sheet.header)
+	}
+	w.get("/imports/"+importID+"/certificate?format=xml").refused(400, refusal.ValidationFailure, "format")
+	w.do("DELETE", base+"/imports/"+importID, "").want(200)
+	validate().refused(404, refusal.NotFound)
+	w.settles(importID, "UNDONE")
+	for _, format := range []string{"json", "pdf"} {
+		undone := w.get("/imports/" + importID + "/certificate?format=" + format).want(200)
+		if state := undone.header.Get("Boon-Import-State"); state != "UNDONE" {
+			t.Errorf("the certificate of an import that was taken back is said to be %q", state)
+		}
+	}
+	w.do("DELETE", base+"/imports/"+importID, "").want(200, "state", "UNDONE")
+	again := w.upload(confirmed, threeCards).want(200).at("import.importID")
+	w.settles(again, "FINISHED")
+	w.redeem(made{id: validate().at("voucherID")}, "1").want(200)
+	w.do("DELETE", base+"/imports/"+again, "").refused(409, refusal.RedemptionNotAllowed)
+	w.get("/imports").want(200).has("imports", 2)
+
+	types := map[gift.EventType]int{}
+	page, err := w.store.Trail(t.Context(), event.TrailFilter{AccountID: id(harbor), Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range page.Entries {
+		types[e.Action]++
+		if strings.HasPrefix(string(e.Action), "import.") && (e.RequestID == "" || e.Actor.KeyID.IsZero()) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if types[event.ImportStarted] != 2 || types[event.ImportFinished] != 2 || types[event.ImportUndone] != 1 {
+		t.Errorf("the audit trail has %v", types)
+	}
+	left, err := os.ReadDir(w.dir)
+	for _, f := range left {
+		if strings.Contains(f.Name(), "scratch-") {
+			t.Errorf("%s is left", f.Name())
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestImportRefusals: what is not as it was expected changes nothing, and tells why; no answer quotes a code.
+func TestImportRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.declare(merchant.CodeForm{Digits: 16})
+	const wrong = "code,balance\n6006123456789012,25.50\n6006123456789013,-1\n"
+	const confirmed = "expectCount=3&expectTotal=61.75"
+	for name, c := range map[string]struct {
+		query, file string
+		paths       []string
+	}{
+		"another count":  {"expectCount=4&expectTotal=61.75", threeCards, []string{"file"}},
+		"another total":  {"expectCount=3&expectTotal=61.76", threeCards, []string{"file"}},
+		"a refused line": {"expectCount=1&expectTotal=25.50", wrong, []string{"file"}},
+		"nothing said":   {"", threeCards, []string{"expectCount", "expectTotal"}},
+		"nothing sent":   {confirmed, "", []string{"file"}},
+		"a workbook":     {confirmed, "PK\x03\x04rest", []string{"file"}},
+		"numbers in a row": {"expectCount=2&expectTotal=2",
+			"code,balance\n6006123456789012,1\n6006123456789013,1\n", []string{"file"}},
+		"the future": {confirmed + "&asOf=2999-01-01T00:00:00Z", threeCards, []string{"asOf"}},
+		"unknown values": {"expectCount=x&expectTotal=1&from=x&acceptGuessable=1", threeCards,
+			[]string{"from", "acceptGuessable", "expectCount"}},
+		"a total of no use": {"expectCount=3&expectTotal=a+lot", threeCards, []string{"file"}},
+	} {
+		r := w.upload(c.query, c.file).refused(400, refusal.ValidationFailure, c.paths...)
+		if bytes.Contains(r.body, []byte("60061234")) {
+			t.Errorf("%s: %s", name, r.body)
+		}
+	}
+	r := w.check("", wrong).want(200, "importable", "false", "linesRefused", "1", "problems[0].line", "3",
+		"problems[0].column", "balance")
+	if bytes.Contains(r.body, []byte("60061234")) {
+		t.Errorf("%s", r.body)
+	}
+	w.check("leaveOutRefused=true", wrong).want(200, "importable", "true", "gifts", "1")
+	w.get("/imports").want(200).has("imports", 0)
+
+	w.get("/imports/"+nowhere).refused(404, refusal.NotFound, "importID")
+	w.get("/imports/x").refused(400, refusal.ValidationFailure, "importID")
+	w.permit(harborKey, "import")
+	w.check("", threeCards).refused(403, refusal.NotAuthorized)
+	w.permit(harborKey, "codes")
+	w.check("", threeCards).refused(403, refusal.NotAuthorized)
+	w.permit(harborKey, "import", "codes")
+	w.check("", threeCards).want(200)
+	w.permit(pierKey, "import", "codes")
+	for _, r := range []reply{w.check("", threeCards, as(pierKey)...), w.get("/imports", as(pierKey)...),
+		w.get("/imports/"+nowhere, as(pierKey)...), w.do("DELETE", base+"/imports/"+nowhere, "", as(pierKey)...)} {
+		r.refused(403, refusal.NotAuthorized)
+	}
+	for _, r := range []reply{w.check("", threeCards, as(systemKey)...), w.get("/imports", as(systemKey)...),
+		w.get("/imports/"+nowhere, as(systemKey)...), w.do("DELETE", base+"/imports/"+nowhere, "", as(systemKey)...),
+		w.get("/imports/"+nowhere+"/certificate", as(systemKey)...)} {
+		r.refused(422, refusal.NotSupported)
+	}
+	// Another account has no such import.
+	w.permit(harborKey, "import", "codes")
+	r = w.upload("expectCount=3&expectTotal=61.75", threeCards).want(200)
+	one := "/imports/" + r.at("import.importID")
+	w.get(one, as(cornerKey)...).refused(404, refusal.NotFound, "importID")
+	w.get(one+"/certificate", as(cornerKey)...).refused(404, refusal.NotFound, "importID")
+	w.do("DELETE", base+one, "", as(cornerKey)...).refused(404, refusal.NotFound, "importID")
+	w.get("/imports", as(cornerKey)...).want(200).has("imports", 0)
+	w.settles(r.at("import.importID"), "FINISHED")
+}
+
+// TestImportOfManyProblems: of a file with very many bad lines, the first 1,000 problems are told.
+func TestImportOfManyProblems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.declare(merchant.CodeForm{Digits: 16})
+	var b strings.Builder
+	b.WriteString("code,balance\n")
+	for n := range 3_000 {
+		fmt.Fprintf(&b, "%016d,-1\n", n)
+	}
+	w.check("", b.String()).want(200, "linesRefused", "3000").has("problems", 1_000)
+}
+
+// TestImportIsUnderWay: while the gifts are written, nobody sees any of them, the import is not undone, the same file
+// is the same import; and a service that stops leaves it to the next one. A file that is too large is refused.
+func TestImportIsUnderWay(t *testing.T) {
+	t.Parallel()
+	const confirmed = "expectCount=3&expectTotal=61.75"
+	waiting := make(chan func(context.Context), 10)
+	w := newWorld(t, func(c *config) {
+		c.Imports.Background, c.Imports.Most = func(run func(context.Context)) { waiting <- run }, 1<<20
+	})
+	w.declare(merchant.CodeForm{Digits: 16})
+	r := w.upload(confirmed, threeCards).want(200, "import.state", "STAGED", "import.giftsWritten", "0")
+	importID := r.at("import.importID")
+	w.upload(confirmed, threeCards).want(200, "import.importID", importID)
+	w.do("DELETE", base+"/imports/"+importID, "").refused(409, refusal.RequestInProgress)
+	w.get("/imports/"+importID+"/certificate").refused(404, refusal.NotFound, "importID")
+	w.post("validate-gift", `{"voucherCode":"6006123456789012","organizationID":"`+pier+`"}`).refused(404,
+		refusal.NotFound)
+	if len(waiting) != 1 {
+		t.Fatalf("%d are at it", len(waiting))
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	(<-waiting)(stopped)
+	w.get("/imports/"+importID).want(200, "state", "STAGED", "stopped", "null")
+	w.upload(confirmed, threeCards).want(200, "import.importID", importID)
+	(<-waiting)(t.Context())
+	w.get("/imports/"+importID).want(200, "state", "FINISHED", "giftsWritten", "3")
+
+	w.check("", strings.Repeat("x", 1<<20+1)).refused(413, refusal.ValidationFailure, "")
+	chunked, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+base+"/imports/check",
+		io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader("x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunked.Header.Set("Authorization", harborKey)
+	answer, err := w.server.Client().Do(chunked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 413 {
+		t.Errorf("a body of unknown length is answered %d", answer.StatusCode)
+	}
+}
+
+// TestUploadsAreBounded: an account is at one import at a time. Who hangs up in the middle, whose key ends meanwhile
+// and who sends too many lines leaves nothing behind.
+func TestUploadsAreBounded(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan func(context.Context), 10)
+	w := newWorld(t, func(c *config) {
+		c.Imports.Background = func(run func(context.Context)) { waiting <- run }
+	})
+	w.declare(merchant.CodeForm{Digits: 16})
+	const other = "code,balance\n6006123456789099,1.00\n"
+	w.upload("expectCount=3&expectTotal=61.75", threeCards).want(200)
+	often := w.upload("expectCount=1&expectTotal=1.00", other).refused(409, refusal.RequestInProgress)
+	if often.header.Get("Retry-After") == "" {
+		t.Error("nobody says when a repeat makes sense")
+	}
+	w.check("", other).want(200, "importable", "true")
+	(<-waiting)(t.Context())
+	w.get("/imports").want(200, "imports[0].state", "FINISHED").has("imports", 1)
+
+	half, rest := io.Pipe()
+	cut, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+base+"/imports/check", half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut.Header.Set("Authorization", harborKey)
+	go func() {
+		_, _ = rest.Write([]byte(other))
+		rest.CloseWithError(io.ErrUnexpectedEOF)
+	}()
+	if answer, err := w.server.Client().Do(cut); err == nil {
+		answer.Body.Close()
+		t.Errorf("half a file is answered %d", answer.StatusCode)
+	}
+	w.check("", "code,balance\n"+strings.Repeat("1,1\n", 1_000_001)).refused(400, refusal.ValidationFailure, "file")
+
+	server := httptest.NewServer(w.config.handler()) // the judge of the contract would wait for the whole body
+	t.Cleanup(server.Close)
+	w.permit(harborKey, "import", "codes")
+	slow, goesOn := io.Pipe()
+	ended, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+base+"/imports/check", slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended.Header.Set("Authorization", harborKey)
+	go func() {
+		_, _ = goesOn.Write(bytes.Repeat([]byte("1,1\n"), 8<<20)) // so the service has begun to read it
+		w.permit(harborKey, "look-up")
+		goesOn.Close()
+	}()
+	answer, err := server.Client().Do(ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != 403 {
+		t.Errorf("a key that may no more when its file has arrived is answered %d", answer.StatusCode)
+	}
+	if left, err := os.ReadDir(w.dir); err != nil || slices.ContainsFunc(left,
+		func(f os.DirEntry) bool { return strings.Contains(f.Name(), "scratch") }) {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
