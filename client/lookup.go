@@ -108,6 +108,8 @@ func (c *Client) Activity(ctx context.Context, f ActivityFilter) iter.Seq2[Chang
 type AuditFilter struct {
 	From     time.Time
 	To       time.Time // exclusive
+	KeyID    string    // of an API key, or of a member of the staff
+	Person   string    // of the staff, or at a till
 	PageSize int       // how many one call fetches, 1 to 200; 0: the service's choice
 }
 
@@ -130,7 +132,10 @@ type AuditEntry struct {
 // Audit goes through what people and keys did in the key's account, the newest first, fetching pages as they are
 // needed. The first error ends it.
 func (c *Client) Audit(ctx context.Context, f AuditFilter) iter.Seq2[AuditEntry, error] {
-	q := ActivityFilter{From: f.From, To: f.To, PageSize: f.PageSize}.query()
+	q := ActivityFilter{From: f.From, To: f.To, KeyID: f.KeyID, PageSize: f.PageSize}.query()
+	if f.Person != "" {
+		q.Set("person", f.Person)
+	}
 	fetch := func(cursor string) (list []json.RawMessage, next string, meta Meta, err error) {
 		var page struct {
 			Entries    []json.RawMessage `json:"entries"`

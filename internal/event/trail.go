@@ -44,8 +44,15 @@ type TrailFilter struct {
 	AccountID guid.ID
 	From      time.Time
 	To        time.Time // exclusive
+	KeyID     guid.ID   // of who did it: an API key's, or a member's of the staff
+	Person    string    // the name of who did it: of the staff, or at a till
 	Before    guid.ID   // see ChangeFilter
 	Limit     int
+}
+
+// Selects reports whether an entry was done by whom the filter names.
+func (f *TrailFilter) Selects(e *TrailEntry) bool {
+	return (f.KeyID.IsZero() || f.KeyID == e.Actor.KeyID) && (f.Person == "" || f.Person == e.Actor.Person)
 }
 
 // TrailPage is a part of an audit trail, the newest first.

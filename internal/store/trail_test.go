@@ -52,6 +52,15 @@ func testTrail(t *testing.T, open opener) {
 		diff(t, did, []gift.EventType{event.CodesExported, gift.EventRedeemed, event.CodesExported, event.CodesExported,
 			gift.EventRedeemed})
 	}
+	for f, want := range map[*event.TrailFilter]int{{KeyID: by.KeyID}: 5, {KeyID: newID()}: 0, {Person: "Ana"}: 5,
+		{Person: "ana"}: 0, {KeyID: by.KeyID, Person: "Ben"}: 0} {
+		f.AccountID, f.Limit = account, 9
+		page, err := s.Trail(t.Context(), *f)
+		must(t, err)
+		if len(page.Entries) != want {
+			t.Errorf("%+v selects %d entries, not %d", f, len(page.Entries), want)
+		}
+	}
 	later, err := s.Trail(t.Context(), event.TrailFilter{AccountID: account, Limit: 9, From: time.Now().Add(time.Second)})
 	must(t, err)
 	earlier, err := s.Trail(t.Context(), event.TrailFilter{AccountID: account, Limit: 9, To: began})

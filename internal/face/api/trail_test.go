@@ -111,5 +111,14 @@ func TestAuditTrail(t *testing.T) {
 	w.get("/audit", as(pierKey)...).refused(403, refusal.NotAuthorized)
 	w.get("/audit?cursor="+w.get("/gifting/gifts?limit=1").at("nextCursor")).refused(400, refusal.ValidationFailure,
 		"cursor")
+	w.get("/audit?keyID=none").refused(400, refusal.ValidationFailure, "keyID")
+	for _, d := range w.trail(url.Values{"keyID": {all[0].KeyID}}) {
+		if d.KeyID != all[0].KeyID {
+			t.Errorf("of the key %s: %+v", all[0].KeyID, d)
+		}
+	}
+	if nobody := w.trail(url.Values{"person": {"Nobody"}}); len(nobody) > 0 {
+		t.Errorf("nobody did %+v", nobody)
+	}
 	w.get("/audit?from=yesterday").refused(400, refusal.ValidationFailure, "from")
 }

@@ -49,6 +49,7 @@ type Config struct {
 type Store interface {
 	desk.Store
 	gifts.Store
+	reports.Store
 	signin.Store
 	today.Store
 }
@@ -67,7 +68,7 @@ func parts(c *Config) []desk.Part {
 	return []desk.Part{
 		today.Part(c.Store, c.Reading),
 		gifts.Part(c.Store),
-		reports.Part(),
+		reports.Part(c.Store),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
 			Beginner: c.Beginner, Email: c.Email}),

@@ -18,10 +18,11 @@ const SelectTrail = `SELECT t.id, t.made_at, t.key_id, t.action, t.made_by, t.pe
 	FROM trail AS t WHERE t.account_id = $1 AND t.id < $2 AND t.id >= $3
 		AND t.made_at >= $5 AND t.made_at < $6 ORDER BY t.id DESC LIMIT $4`
 
-// Trail gives a page of what people and keys did in an account, the newest first: in descending order of ids.
+// Trail gives a page of what people and keys did in an account, the newest first: in descending order of ids. Where it
+// is asked what one of them did, a page may have fewer entries than its limit, and more may follow.
 func (r *Reader) Trail(ctx context.Context, f event.TrailFilter) (page event.TrailPage, err error) {
 	changes, err := r.Activity(ctx, gift.ChangeFilter{AccountID: f.AccountID, From: f.From, To: f.To, Before: f.Before,
-		Limit: f.Limit, ByKeys: true})
+		Limit: f.Limit, KeyID: f.KeyID, ByKeys: true})
 	if err != nil {
 		return page, err
 	}
@@ -44,6 +45,7 @@ func (r *Reader) Trail(ctx context.Context, f event.TrailFilter) (page event.Tra
 		others = others[:f.Limit]
 		known = others[f.Limit-1].ID
 	}
+	others = slices.DeleteFunc(others, func(e event.TrailEntry) bool { return !f.Selects(&e) })
 	return event.TrailPage{Entries: others, Next: known}, nil
 }
 

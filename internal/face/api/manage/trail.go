@@ -14,7 +14,8 @@ func ListTrail(c *Call) (ledger.Answer, error) {
 		return ledger.Answer{}, err
 	}
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
-	filter := event.TrailFilter{AccountID: c.Account.ID, From: q.Instant("from"), To: q.Instant("to"), Limit: q.Limit()}
+	filter := event.TrailFilter{AccountID: c.Account.ID, From: q.Instant("from"), To: q.Instant("to"),
+		KeyID: q.GUID("keyID"), Person: q.Text("person"), Limit: q.Limit()}
 	copy(filter.Before[:], q.Cursor("audit", len(filter.Before)))
 	if err := q.Err(); err != nil {
 		return ledger.Answer{}, err

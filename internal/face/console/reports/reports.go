@@ -1,4 +1,4 @@
-// Package reports is where staff read the reports of the books, and take them along as files.
+// Package reports is where staff read the reports of the books, and take them along as files; and the audit trail.
 package reports
 
 import (
@@ -19,13 +19,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Part is the pages of the books.
-func Part() desk.Part {
-	return desk.Part{Templates: templates, Pages: []desk.Page{
+// Part is the pages of the books, and of who did what.
+func Part(store Store) desk.Part {
+	return desk.Part{Templates: templates, Pages: append([]desk.Page{
 		{Pattern: "GET /reports", Nav: "console.reports", Key: "r", Needs: merchant.MayReport, Do: reports},
 		{Pattern: "GET /reports/{name}", Needs: merchant.MayReport, Do: report},
 		{Pattern: "GET /reports/{name}/file", Needs: merchant.MayReport, Do: reportFile},
-	}}
+	}, auditPages(store)...)}
 }
 
 // reportForm is what can be asked of a report of the JSON interface.

@@ -1,6 +1,10 @@
 package reports
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"boon.example/internal/books/journal"
@@ -26,5 +30,33 @@ func TestReportFormsHaveWords(t *testing.T) {
 		if journalFormats[n] != string(format) {
 			t.Errorf("the page lacks the format %s", format)
 		}
+	}
+}
+
+// TestActionsHaveWords: each action that an audit trail may tell has a name for people.
+func TestActionsHaveWords(t *testing.T) {
+	t.Parallel()
+	declared := regexp.MustCompile(`EventType += +"([a-z_.]+)"`)
+	found := 0
+	for _, folder := range []string{"gift", "event"} {
+		files, err := filepath.Glob("../../../" + folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, action := range declared.FindAllStringSubmatch(string(text), -1) {
+				found++
+				if known()[ofActions+strings.NewReplacer(".", "-", "_", "-").Replace(action[1])] == nil {
+					t.Errorf("no text says what %s is", action[1])
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d actions are declared", found)
 	}
 }
