@@ -146,6 +146,85 @@ func TestAFormSaysWhatWillBe(t *testing.T) {
 	}
 }
 
+// TestStaffMoveValue: value goes to the gift that was named by its code, its id or its page, once; a wrong code, another
+// account's gift and the same gift are refused in the form, and nothing moves.
+func TestStaffMoveValue(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	from := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	to := s.sellAs(`{"value":10,"recipientDescription":"Ben","deliveryMethodID":3}`, "W-2")
+	mia := s.joined("mia@example.com", staff.Manager)
+	path := harborConsole + "gifts/" + from.VoucherID + "/transfer"
+	look := mia.want(http.StatusOK, path, url.Values{"key": {"K"}, "look": {"1"}, "gift": {to.VoucherCode},
+		"amount": {"5"}})
+	if !strings.Contains(look.body, "$20.00") || strings.Contains(look.body, to.GiftURL) {
+		t.Errorf("before value moves, the form says %s", look.body)
+	}
+	if page := mia.does(from, "transfer", url.Values{"gift": {to.VoucherCode}, "amount": {"5"}}); !strings.Contains(page,
+		"$20.00") || !strings.Contains(page, "The value is moved.") {
+		t.Errorf("after $5.00 moved: %s", page)
+	}
+	mia.does(from, "transfer", url.Values{"gift": {"https://example.com/gifts/" + to.VoucherID}, "amount": {"2.50"}})
+	if page := mia.does(from, "transfer", url.Values{"gift": {to.VoucherID}}); !strings.Contains(page,
+		`<p class="worth">$0.00</p>`) {
+		t.Errorf("after all moved: %s", page)
+	}
+	if page := mia.want(http.StatusOK, harborConsole+"gifts/"+to.VoucherID, nil).body; !strings.Contains(page,
+		"$35.00") {
+		t.Errorf("the other gift is %s", page)
+	}
+	back := harborConsole + "gifts/" + to.VoucherID + "/transfer"
+	before := s.rows()
+	for named, want := range map[string]string{"": "Type the code", "Ana": "Type the code", to.VoucherID: "same",
+		"0197f2a4-0000-7000-8000-000000000001": "no such gift", `"><script>alert(1)</script>`: "Type the code"} {
+		a := mia.ask(back, url.Values{"key": {"K-" + want}, "gift": {named}})
+		if a.status < 400 || !strings.Contains(a.body, want) || strings.Contains(a.body, "<script>alert") {
+			t.Errorf("%q: status %d: %s", named, a.status, a.body)
+		}
+	}
+	after := s.rows()
+	for _, table := range []string{"entry", "voucher"} {
+		if len(after[table]) != len(before[table]) {
+			t.Errorf("%s has other rows", table)
+		}
+	}
+}
+
+// TestStaffPayOut: an owner pays the rest of a gift out in cash where the law lets a guest ask for it, and takes that
+// back; a manager does not, and where no law lets a guest ask, nobody is offered it.
+func TestStaffPayOut(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	ann, mia := s.joined("ann@example.com", staff.Owner), s.joined("mia@example.com", staff.Manager)
+	page := harborConsole + "gifts/" + g.VoucherID
+	if strings.Contains(ann.want(http.StatusOK, page, nil).body, "/cash-out") {
+		t.Error("a gift of which too much is left can be paid out")
+	}
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":20}`, nil)
+	if strings.Contains(mia.want(http.StatusOK, page, nil).body, "/cash-out") {
+		t.Error("a manager is offered to pay out")
+	}
+	mia.want(http.StatusForbidden, page+"/cash-out", url.Values{"key": {"K"}, "location": {pier39}})
+	done := ann.does(g, "cash-out", url.Values{"location": {pier39}})
+	for _, text := range []string{"paid out in cash", "/reverse\">", `<p class="worth">$0.00</p>`, " · ann"} {
+		if !strings.Contains(done, text) {
+			t.Errorf("after it was paid out, the page lacks %q: %s", text, done)
+		}
+	}
+	of := func(b *browser) []string {
+		return regexp.MustCompile(`<option value="([0-9a-f-]{36})">\$5\.00`).FindStringSubmatch(
+			b.want(http.StatusOK, page+"/reverse", nil).body)
+	}
+	if of(mia) != nil || of(ann) == nil {
+		t.Fatalf("a manager may take back %v, an owner %v", of(mia), of(ann))
+	}
+	if back := ann.does(g, "reverse", url.Values{"redemption": {of(ann)[1]}}); !strings.Contains(back,
+		`<p class="worth">$5.00</p>`) {
+		t.Errorf("after it was taken back: %s", back)
+	}
+}
+
 // TestStaffAreRefusedInWords: what is wrong with a form is told above it, and what was typed stays.
 func TestStaffAreRefusedInWords(t *testing.T) {
 	t.Parallel()
@@ -179,7 +258,8 @@ func TestActionsNeedTheirPermissions(t *testing.T) {
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
 	operations := map[string]gift.Operation{"resend": gift.ResendGift, "extend": gift.ExtendGift,
 		"reverse": gift.ReverseRedemption, "adjust": gift.AdjustGift, "replace": gift.ReplaceGift,
-		"block": gift.BlockGift, "unblock": gift.UnblockGift, "cancel": gift.CancelGift, "reinstate": gift.ReinstateGift}
+		"block": gift.BlockGift, "unblock": gift.UnblockGift, "cancel": gift.CancelGift, "reinstate": gift.ReinstateGift,
+		"transfer": gift.TransferBalance, "cash-out": gift.CashOutGift}
 	for _, role := range staff.Roles() {
 		b := s.joined(string(role)+"@example.com", role)
 		for _, p := range closedPages(t) {

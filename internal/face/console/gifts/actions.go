@@ -60,6 +60,10 @@ var actions = []action{
 	{name: "extend", operation: gift.ExtendGift, path: gifting, offered: expires, fields: extendFields, body: extendBody},
 	{name: "adjust", operation: gift.AdjustGift, path: gifting, offered: receivable, fields: adjustFields,
 		body: adjustBody, undo: "adjust"},
+	{name: "transfer", operation: gift.TransferBalance, path: gifting, offered: movable, fields: transferFields,
+		body: transferBody},
+	{name: "cash-out", operation: gift.CashOutGift, path: redemption, ends: true, offered: cashable,
+		fields: cashOutFields, body: cashOutBody, undo: "reverse"},
 	{name: "replace", operation: gift.ReplaceGift, path: gifting, ends: true, offered: receivable,
 		fields: contactField(true), body: replaceBody},
 	{name: "block", operation: gift.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
@@ -288,12 +292,12 @@ func replaceBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[
 	return body, nil
 }
 
-// reverseFields offer what was redeemed and not given back yet, the newest first.
+// reverseFields offer what was redeemed, or paid out in cash, and not given back yet, the newest first.
 func reverseFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input {
 	left := map[guid.ID]money.Amount{}
 	for _, e := range history {
 		switch e.Kind {
-		case gift.Redemption:
+		case gift.Redemption, gift.CashOut:
 			left[e.ID] -= e.Delta
 		case gift.Reversal:
 			left[e.Reverses] -= e.Delta
@@ -301,7 +305,7 @@ func reverseFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input 
 	}
 	var options []option
 	for _, e := range slices.Backward(history) {
-		if e.Kind == gift.Redemption && left[e.ID] > 0 {
+		if left[e.ID] > 0 && (e.Kind != gift.CashOut || r.Member.Role.May().Has(merchant.MayCashOut)) {
 			place := ""
 			if at := r.Account.Location(e.Actor.LocationID); at != nil {
 				place = " · " + at.Name

@@ -27,11 +27,13 @@ type stands struct {
 	Reason         *string
 }
 
-// rehearsed is the answer to a dry run. Those that may be about many gifts have a list.
+// rehearsed is the answer to a dry run. Those that may be about many gifts have a list, and a transfer says where the
+// gift stands that gives.
 type rehearsed struct {
 	stands
 
 	Vouchers []stands
+	From     *stands
 }
 
 // rehearse asks the engine what an action would do, and does nothing.
@@ -45,8 +47,11 @@ func (a *action) rehearse(r *desk.Request, g *gift.Gift, typed func(string) stri
 		return nil, err
 	}
 	is := answer.stands
-	if len(answer.Vouchers) > 0 {
+	switch {
+	case len(answer.Vouchers) > 0:
 		is = answer.Vouchers[0]
+	case answer.From != nil:
+		is = *answer.From
 	}
 	if is.Outcome == "NOT_ALLOWED" && is.Reason != nil {
 		return nil, refusal.New(refusal.RedemptionNotAllowed, "%s", *is.Reason)
