@@ -146,8 +146,8 @@ func TestAFormSaysWhatWillBe(t *testing.T) {
 	}
 }
 
-// TestStaffMoveValue: value goes to the gift that was named by its code, its id or its page, once; a wrong code, another
-// account's gift and the same gift are refused in the form, and nothing moves.
+// TestStaffMoveValue: value goes to the gift that was named by its code, its id or its page, once; what names no gift,
+// and the same gift, are refused in the form, and nothing moves.
 func TestStaffMoveValue(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})

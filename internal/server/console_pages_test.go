@@ -25,7 +25,8 @@ const testConsole = "/console/7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1d01/"
 func everyField(g soldGift) url.Values {
 	return url.Values{"q": {g.VoucherCode}, "key": {"K-1"}, "contact": {"thief@example.com"},
 		"email": {"thief@example.com"}, "role": {"owner"}, "name": {"Thief"}, "password": {words}, "code": {"LOST"},
-		"reason": {"why"}, "amount": {"5"}, "value": {"5"}, "until": {"2040-01-01"}, "redemption": {g.VoucherID}, "gift": {g.VoucherCode},
+		"reason": {"why"}, "amount": {"5"}, "value": {"5"}, "until": {"2040-01-01"}, "redemption": {g.VoucherID},
+		"gift":   {g.VoucherCode},
 		"member": {g.VoucherID}, "session": {"x"}, "location": {pier39}, "organization": {pier39}, "method": {"1"},
 		"kind": {"sold"}, "to": {"staff"}, "do": {"save"}}
 }

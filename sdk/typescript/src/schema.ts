@@ -16,7 +16,7 @@ export interface paths {
          * @description What people and API keys did to the account's gifts, set-up and test clock, which codes left, and who signed in at a till, or had a PIN rest there after five
          *     wrong ones (once an hour), the newest first, in pages. Messages that were sent, and holds
          *     that ran out, are nobody's doing, and in the histories of gifts only. One page looks at 2,000 changes at most: it may have fewer than the limit, or none, and a
-         *     nextCursor. A key that is limited to locations reads no audit trail.
+         *     nextCursor. With keyID or person, pages often have fewer: go on as long as there is a nextCursor. A key that is limited to locations reads no audit trail.
          */
         get: operations["listAudit"];
         put?: never;
@@ -5798,6 +5798,10 @@ export interface operations {
                 from?: string;
                 /** @description Only what was done before this time. */
                 to?: string;
+                /** @description Only what was done with this API key, or by this member of the staff. */
+                keyID?: string;
+                /** @description Only what was done by somebody of this name: of the staff, or at a till. */
+                person?: string;
                 /** @description How many to give at most. */
                 limit?: number;
                 /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
