@@ -7,24 +7,43 @@ import (
 	"fmt"
 	"slices"
 
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/tables"
 )
 
+// oneByOne has instances that start at once wait for each other.
+const oneByOne = `SELECT pg_advisory_xact_lock(7304619)`
+
+// given is a guard that cannot be kept where rows lie on several nodes.
+type given struct{ table, guard, statement string }
+
 // citusGivesUp takes away the guards that cannot be kept where rows lie on several nodes. The engine keeps what they
 // keep, and boon verify looks for it.
-var citusGivesUp = []string{
-	`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
-	`SET LOCAL citus.enable_unsafe_triggers = on`,                          // those that are left look at their own row only
-	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_fkey`, // the gift lies elsewhere
-	`ALTER TABLE secret DROP CONSTRAINT secret_account_id_voucher_id_kind_replaced_key`,
-	`CREATE INDEX secret_of_voucher ON secret (account_id, voucher_id)`,
-	`ALTER TABLE job DROP CONSTRAINT job_account_id_voucher_id_fkey`,
-	`DROP TRIGGER entries_fit ON entry`, // it asks other tables, which Citus refuses on a shard
-	`DROP TRIGGER reinstatement_fits ON entry`,
-	`DROP TRIGGER entry_erased ON entry`,
-	`DROP TRIGGER entries_are_events ON entry`,
-	`DROP TRIGGER voucher_import_used ON voucher`, // for want of it, no import is undone there once it is finished
+var citusGivesUp = []given{
+	constraint("secret", "secret_account_id_voucher_id_fkey"), // the gift lies elsewhere
+	constraint("secret", "secret_account_id_voucher_id_kind_replaced_key"),
+	constraint("job", "job_account_id_voucher_id_fkey"),
+	trigger("entry", "entries_fit"), // it asks other tables, which Citus refuses on a shard
+	trigger("entry", "reinstatement_fits"),
+	trigger("entry", "entry_erased"),
+	trigger("entry", "entries_are_events"),
+	trigger("voucher", "voucher_import_used"), // for want of it, no import is undone there once it is finished
 }
+
+// secretsOfGifts finds the secrets of a gift, which a constraint did that is given up.
+const secretsOfGifts = `CREATE INDEX IF NOT EXISTS secret_of_voucher ON secret (account_id, voucher_id)`
+
+func constraint(table, name string) given {
+	return given{table, name, `ALTER TABLE ` + table + ` DROP CONSTRAINT ` + name}
+}
+
+func trigger(table, name string) given {
+	return given{table, name, `DROP TRIGGER ` + name + ` ON ` + table}
+}
+
+// guards are the guards that a table has.
+const guards = `SELECT c.conname::text FROM pg_constraint AS c WHERE c.conrelid = to_regclass($1)
+	UNION ALL SELECT g.tgname::text FROM pg_trigger AS g WHERE g.tgrelid = to_regclass($1)`
 
 // placing are the statements that put a table in its place; $1 is the table, $2 a column and $3 the table beside which
 // the rows of an account lie.
@@ -91,29 +110,92 @@ func (s *Store) Distribute(ctx context.Context, tell func(statement string)) err
 			"first, " +
 			"and leave --citus out where there is one node only")
 	}
-	if err := s.db.Readers.QueryRowContext(ctx,
-		`SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'voucher'::regclass`).Scan(&has); err != nil {
-		return fmt.Errorf("looking for citus: %w", err)
-	}
-	if has > 0 {
-		return nil
-	}
-	return s.distribute(ctx, tell)
+	return s.db.WriteInBackground(ctx, func(tx *sql.Tx) error { return spread(ctx, tx, inOrderOfPlaces(), tell) })
 }
 
-func (s *Store) distribute(ctx context.Context, tell func(string)) error {
-	return s.db.WriteInBackground(ctx, func(tx *sql.Tx) error {
-		for _, statement := range citusGivesUp {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return fmt.Errorf("%s: %w", statement, err)
-			}
-			tell(statement)
-		}
-		for _, t := range inOrderOfPlaces() {
-			if err := place(ctx, tx, &t, tell); err != nil {
-				return err
-			}
+// placeNew puts tables in their places that a later step of the schema made in a database that is spread already. It
+// does nothing to one that is not.
+func placeNew(ctx context.Context, d *db.DB) error {
+	if !d.Spread || d.KeepSchema {
+		return nil
+	}
+	placed, err := placedTables(ctx, d.Readers)
+	if err != nil || !placed["voucher"] || !slices.ContainsFunc(tables.All, func(t tables.Table) bool {
+		return t.Place != tables.Place{} && !placed[t.Name]
+	}) {
+		return err
+	}
+	return d.WriteInBackground(ctx, func(tx *sql.Tx) error { return spread(ctx, tx, inOrderOfPlaces(), func(string) {}) })
+}
+
+// placedTables are the tables that Citus has placed.
+func placedTables(ctx context.Context, q db.Querier) (placed map[string]bool, err error) {
+	placed = map[string]bool{}
+	const all = `SELECT p.logicalrelid::regclass::text FROM pg_dist_partition AS p 
+		WHERE p.partmethod = 'h' OR p.repmodel = 't'`
+	err = db.Each(ctx, q, all, nil, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		placed[name] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking Citus which tables it has placed: %w", err)
+	}
+	return placed, nil
+}
+
+// spread takes away the guards that Citus cannot keep, and puts tables in their places. What was done before is not
+// done again.
+func spread(ctx context.Context, tx *sql.Tx, all []tables.Table, tell func(string)) error {
+	run := func(statement string) error {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
 		}
 		return nil
-	})
+	}
+	for _, statement := range slices.Concat(db.SpreadSettings, []string{oneByOne}) {
+		if err := run(statement); err != nil {
+			return err
+		}
+	}
+	placed, err := placedTables(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := giveUp(ctx, tx, run, tell); err != nil {
+		return err
+	}
+	for _, t := range all {
+		if placed[t.Name] {
+			continue
+		}
+		if err := place(ctx, tx, &t, tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func giveUp(ctx context.Context, tx *sql.Tx, run func(string) error, tell func(string)) error {
+	for _, g := range citusGivesUp {
+		has := false
+		err := db.Each(ctx, tx, guards, []any{g.table}, func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			has = has || name == g.guard
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("looking for guards of %s: %w", g.table, err)
+		}
+		if !has {
+			continue
+		}
+		if err := run(g.statement); err != nil {
+			return err
+		}
+		tell(g.statement)
+	}
+	return run(secretsOfGifts)
 }

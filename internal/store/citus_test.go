@@ -2,13 +2,19 @@ package store
 
 import (
 	"database/sql"
+	"io/fs"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/tables"
 )
 
 func TestDistributeRefuses(t *testing.T) {
@@ -30,12 +36,14 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	pgtest.Need(t) // the statements are PostgreSQL's
 	all := &statements{seen: map[string]bool{}}
 	s, again := openServerForTest(t, all)
-	_, err := s.db.Writer.Exec(`CREATE TABLE noted (name TEXT, by TEXT, beside TEXT);
-		CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS
-			$$ INSERT INTO noted SELECT t, c, CASE colocate_with WHEN 'none' THEN t ELSE colocate_with END FROM pg_class WHERE relname = t $$;
-		CREATE FUNCTION create_reference_table(t TEXT) RETURNS VOID LANGUAGE sql AS $$ SELECT $$`)
+	_, err := s.db.Writer.Exec(noting)
 	must(t, err)
-	must(t, s.distribute(t.Context(), func(string) {}))
+	spreadAll := func(tell func(string)) {
+		must(t, s.db.WriteInBackground(t.Context(),
+			func(tx *sql.Tx) error { return spread(t.Context(), tx, inOrderOfPlaces(), tell) }))
+	}
+	spreadAll(func(string) {})
+	spreadAll(func(what string) { t.Error("it is done twice: " + what) })
 	for problem, query := range map[string]string{
 		"a unique index without the column": `SELECT i.indexrelid::regclass::text FROM noted AS n JOIN pg_index AS i ON i.indrelid = n.name::regclass
 			WHERE i.indisunique AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a
@@ -52,8 +60,6 @@ func TestDistributeWhatIsThere(t *testing.T) {
 			return err
 		}))
 	}
-	_, err = s.db.Writer.Exec(`CREATE TABLE pg_dist_partition (logicalrelid REGCLASS)`)
-	must(t, err)
 	s = again()
 	clear(all.seen)
 	fillStore(t, s, 3)
@@ -69,6 +75,56 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	}
 	if len(all.seen) < 20 {
 		t.Errorf("only %d statements were seen", len(all.seen))
+	}
+}
+
+// noting are functions of Citus that do nothing but note their arguments, where Citus notes them.
+const noting = `CREATE TABLE pg_dist_partition (logicalrelid REGCLASS, partmethod TEXT, repmodel TEXT, by TEXT, beside TEXT);
+	CREATE VIEW noted AS SELECT logicalrelid::text AS name, by, beside FROM pg_dist_partition WHERE partmethod = 'h';
+	CREATE FUNCTION create_distributed_table(t TEXT, c TEXT, colocate_with TEXT) RETURNS VOID LANGUAGE sql AS $$
+		INSERT INTO pg_dist_partition SELECT t::regclass, 'h', 's', c, CASE colocate_with WHEN 'none' THEN t ELSE colocate_with END $$;
+	CREATE FUNCTION create_reference_table(t TEXT) RETURNS VOID LANGUAGE sql AS $$
+		INSERT INTO pg_dist_partition SELECT t::regclass, 'n', 't', '', '' $$`
+
+// TestNewTablesArePlaced: where the tables are spread already, opening the store puts the tables in their places that
+// are new since, and takes their guards away that cannot be kept; where they are not, it does neither. What Citus is
+// asked for is noted.
+func TestNewTablesArePlaced(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	s, again := openServerForTest(t, &statements{seen: map[string]bool{}})
+	_, err := s.db.Writer.Exec(noting)
+	must(t, err)
+	places := func() (places []string) {
+		must(t, db.Each(t.Context(), s.db.Readers, `SELECT logicalrelid::text || ' ' || by || ' ' || beside
+			FROM pg_dist_partition ORDER BY 1`, nil, func(rows *sql.Rows) error {
+			var place string
+			err := rows.Scan(&place)
+			places = append(places, place)
+			return err
+		}))
+		return places
+	}
+	again()
+	if got := places(); len(got) > 0 {
+		t.Errorf("nobody asked for it, and there are %q", got)
+	}
+	must(t, s.db.WriteInBackground(t.Context(),
+		func(tx *sql.Tx) error { return spread(t.Context(), tx, inOrderOfPlaces(), func(string) {}) }))
+	all := places()
+	_, err = s.db.Writer.Exec(`DELETE FROM pg_dist_partition
+			WHERE logicalrelid IN ('breakage'::regclass, 'sheet'::regclass, 'verification'::regclass);
+		CREATE TRIGGER voucher_import_used AFTER UPDATE OF seq ON voucher
+			FOR EACH ROW EXECUTE FUNCTION voucher_import_used()`)
+	must(t, err)
+	again()
+	if got := places(); !slices.Equal(got, all) {
+		t.Errorf("the places are %q, want %q", got, all)
+	}
+	var kept int
+	must(t, s.db.Readers.QueryRow(`SELECT count(*) FROM pg_trigger WHERE tgname = 'voucher_import_used'`).Scan(&kept))
+	if kept > 0 {
+		t.Error("a trigger that asks other tables is left")
 	}
 }
 
@@ -96,6 +152,118 @@ func TestCitus(t *testing.T) {
 	if len(report.Problems) == 0 {
 		t.Error("a balance was changed, and nothing was found")
 	}
+}
+
+// TestCitusIsUpgraded: a database that the first release spread is brought up to date when it is opened. Each table
+// that is new since is in its place then, and what is done on it is right. Nothing is left to do for boon migrate
+// --citus.
+func TestCitusIsUpgraded(t *testing.T) {
+	t.Parallel()
+	needCitus(t)
+	o := Options{Dir: t.TempDir(), Database: pgtest.Citus(t).Fresh(t, 8)}
+	released(t, o.Database)
+	stores := make(chan *Store, 3)
+	for range cap(stores) {
+		go func() {
+			s, err := Open(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+			}
+			stores <- s
+		}()
+	}
+	var s *Store
+	for range cap(stores) {
+		if opened := <-stores; opened != nil {
+			s = opened
+			t.Cleanup(func() { opened.Close() })
+		}
+	}
+	if s == nil {
+		t.FailNow()
+	}
+	must(t, s.Distribute(t.Context(), func(what string) { t.Error("left to do: " + what) }))
+	fillStore(t, s, 3)
+	verifyClean(t, s)
+}
+
+// TestStepsSuitCitus: no step of the schema has what Citus refuses on tables that it has spread, which a real one told:
+// a column that comes with a constraint, and a constraint beside another change. Its statements, which it takes one by
+// one, make the same schema.
+func TestStepsSuitCitus(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	refused := regexp.MustCompile(`ALTER TABLE [^;]*(ADD COLUMN [^;,]*\b(CHECK|REFERENCES|UNIQUE|PRIMARY KEY)\b|` +
+		`ADD CONSTRAINT [^;]*,\s+(ADD|DROP|ALTER) |,\s+ADD CONSTRAINT )`)
+	later, err := fs.Glob(db.Migrations, "migrations/*.postgres.sql")
+	must(t, err)
+	for _, name := range later[1:] {
+		text, err := fs.ReadFile(db.Migrations, name)
+		must(t, err)
+		if found := refused.FindString(string(text)); found != "" {
+			t.Errorf("%s has %s", name, found)
+		}
+	}
+	schemas := map[bool]string{}
+	for _, spread := range []bool{false, true} {
+		o := Options{Dir: t.TempDir(), Database: pgtest.Empty(t)}
+		d, err := sql.Open("pgx", o.Database)
+		must(t, err)
+		defer d.Close()
+		if spread { // it looks spread, and nothing is
+			_, err := d.Exec(noting)
+			must(t, err)
+		}
+		s, err := Open(t.Context(), o)
+		must(t, err)
+		must(t, s.Close())
+		var schema string
+		must(t, d.QueryRow(columnsAndGuards).Scan(&schema))
+		schemas[spread] = schema
+	}
+	if schemas[true] != schemas[false] || len(schemas[true]) < 10_000 {
+		t.Errorf("one by one, the statements make\n%s\ntogether\n%s", schemas[true], schemas[false])
+	}
+}
+
+const columnsAndGuards = `SELECT string_agg(x.line, E'\n' ORDER BY x.line) FROM (
+	SELECT concat_ws(' ', c.table_name, c.column_name, c.data_type, c.is_nullable, c.column_default) AS line
+		FROM information_schema.columns AS c WHERE c.table_schema = current_schema()
+	UNION ALL SELECT concat_ws(' ', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+		FROM pg_constraint AS k WHERE k.connamespace = current_schema()::regnamespace
+	UNION ALL SELECT pg_get_triggerdef(g.oid) FROM pg_trigger AS g WHERE NOT g.tgisinternal
+	UNION ALL SELECT i.indexdef FROM pg_indexes AS i WHERE i.schemaname = current_schema()) AS x
+	WHERE x.line !~ 'noted|pg_dist_partition'`
+
+// released makes a database as the first release left it, spread by Citus.
+func released(t *testing.T, url string) {
+	t.Helper()
+	d, err := sql.Open("pgx", url)
+	must(t, err)
+	defer d.Close()
+	baseline, err := fs.ReadFile(db.Migrations, "migrations/0001_baseline.postgres.sql")
+	must(t, err)
+	tx, err := d.BeginTx(t.Context(), nil)
+	must(t, err)
+	for _, text := range []string{
+		`CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, serves BIGINT NOT NULL, applied_at BIGINT NOT NULL)`,
+		string(baseline),
+		`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (0, 'nothing', 0, 0), (1, 'baseline', 1, 0)`} {
+		_, err := tx.ExecContext(t.Context(), text, pgx.QueryExecModeSimpleProtocol)
+		must(t, err)
+	}
+	must(t, spread(t.Context(), tx, ofRelease(t, tx), func(string) {}))
+	must(t, tx.Commit())
+}
+
+// ofRelease are the tables that the first release had.
+func ofRelease(t *testing.T, tx *sql.Tx) []tables.Table {
+	t.Helper()
+	return slices.DeleteFunc(inOrderOfPlaces(), func(table tables.Table) bool {
+		var missing bool
+		must(t, tx.QueryRow(`SELECT to_regclass($1) IS NULL`, table.Name).Scan(&missing))
+		return missing
+	})
 }
 
 // needCitus leaves out what takes minutes, and fails where it is asked for and cannot run.

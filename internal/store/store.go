@@ -87,7 +87,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = d.PrepareWrites(ctx, writeTexts(d)); err == nil {
+	if err = placeNew(ctx, d); err == nil {
+		err = d.PrepareWrites(ctx, writeTexts(d))
+	}
+	if err == nil {
 		err = d.PrepareReads(ctx, readTexts(d))
 	}
 	if err != nil {

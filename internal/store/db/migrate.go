@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -279,8 +280,10 @@ func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
 			return err
 		}
 		m := &steps[at]
-		if _, err := tx.ExecContext(ctx, m.text); err != nil {
-			return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
+		for _, text := range d.statementsOf(m) {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return fmt.Errorf("migrating the database to schema %d (%s): %w", m.number, m.name, err)
+			}
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
 			m.number, m.name, m.serves, time.Now().UnixMicro())
@@ -291,6 +294,45 @@ func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
 		d.Migrated(took.number, took.name)
 	}
 	return err
+}
+
+// SpreadSettings are for transactions that change tables which Citus spreads over machines: one machine after the
+// other, and with triggers, which look at their own row only.
+var SpreadSettings = []string{
+	`SET LOCAL citus.multi_shard_modify_mode = 'sequential'`,
+	`SET LOCAL citus.enable_unsafe_triggers = on`,
+}
+
+// statementsOf is what a step has the database do. Citus takes statements one by one only, as it sends each of them on.
+func (d *DB) statementsOf(m *migration) []string {
+	if !d.Spread {
+		return []string{m.text}
+	}
+	return append(slices.Clone(SpreadSettings), oneByOne(m.text)...)
+}
+
+// oneByOne takes the text of a step apart. A statement ends where a line does, with a semicolon that a comment may
+// follow, outside the body of a function, which stands between two $$.
+func oneByOne(text string) (statements []string) {
+	var statement strings.Builder
+	within, says := false, false
+	for line := range strings.Lines(text) {
+		statement.WriteString(line)
+		if strings.Count(line, "$$")%2 == 1 {
+			within = !within
+		}
+		code, _, _ := strings.Cut(line, "--")
+		code = strings.TrimSpace(code)
+		if says = says || code != ""; says && !within && strings.HasSuffix(code, ";") {
+			statements = append(statements, statement.String())
+			statement.Reset()
+			says = false
+		}
+	}
+	if says {
+		statements = append(statements, statement.String())
+	}
+	return statements
 }
 
 // SchemaVersion is the number of the newest step that was taken, 0 for a new database.

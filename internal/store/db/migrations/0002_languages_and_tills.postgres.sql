@@ -4,7 +4,8 @@
 ALTER TABLE card ADD COLUMN language TEXT NOT NULL DEFAULT '';
 
 -- Whose key it is: 0 a program's, 1 a till's that waits for its device, 2 a till's that was paired with one.
-ALTER TABLE api_key ADD COLUMN till BIGINT NOT NULL DEFAULT 0 CHECK (till BETWEEN 0 AND 2);
+ALTER TABLE api_key ADD COLUMN till BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE api_key ADD CONSTRAINT api_key_till_check CHECK (till BETWEEN 0 AND 2);
 
 -- From where it may be used, as networks apart by spaces; '': from everywhere.
 ALTER TABLE api_key ADD COLUMN networks TEXT NOT NULL DEFAULT '';
@@ -14,16 +15,17 @@ ALTER TABLE entry ADD COLUMN held_after BIGINT;
 
 -- The same as before, said shorter: PostgreSQL reads the text of each check anew for each statement that writes, and for
 -- a small group that was most of its work. The rows that are there have passed those before.
+ALTER TABLE entry DROP CONSTRAINT entry_kind;
 ALTER TABLE entry
-    DROP CONSTRAINT entry_kind,
     ADD CONSTRAINT entry_kind CHECK (kind = ANY (CASE
         WHEN delta < 0 THEN '{REDEMPTION,ACTIVATION_REVERSAL,RELOAD_REVERSAL,ADJUSTMENT,CASH_OUT,TRANSFER_OUT}'::TEXT[]
         WHEN delta > 0 THEN '{REVERSAL,ACTIVATION,RELOAD,ADJUSTMENT,TRANSFER_IN}'::TEXT[]
         WHEN held > 0 THEN '{HOLD}'::TEXT[]
         WHEN held < 0 THEN '{HOLD_RELEASED,HOLD_EXPIRED}'::TEXT[]
         ELSE '{ISSUED,DELIVERED,FAILED_DELIVERY,CANCELLATION,REINSTATEMENT,RESENT,RESCHEDULED,BLOCKED,UNBLOCKED,WRONG_VERIFICATION_CODE,REPLACED,EXTENDED}'::TEXT[]
-        END)) NOT VALID,
-    DROP CONSTRAINT entry_held,
+        END)) NOT VALID;
+ALTER TABLE entry DROP CONSTRAINT entry_held;
+ALTER TABLE entry
     ADD CONSTRAINT entry_held CHECK ((held < 0) = (hold_id IS NOT NULL)
         AND CASE WHEN held_until IS NULL THEN held <= 0 ELSE (held > 0 OR kind = 'EXTENDED') AND held_until > made_at END
         AND (held = 0 OR delta = 0 OR held < 0 AND kind = 'REDEMPTION')) NOT VALID;

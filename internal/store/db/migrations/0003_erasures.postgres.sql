@@ -35,6 +35,8 @@ CREATE INDEX entry_customer ON entry (voucher_id, account_id, id) WHERE kind IN 
 CREATE INDEX entry_transfer ON entry (voucher_id, account_id) WHERE kind IN ('TRANSFER_OUT', 'TRANSFER_IN');
 
 -- The gift that a message is about, by which it is found and erased; '': the program before wrote it.
-ALTER TABLE outbox ADD COLUMN account_id BYTEA NOT NULL DEFAULT '' CHECK (length(account_id) IN (0, 16));
-ALTER TABLE outbox ADD COLUMN voucher_id BYTEA NOT NULL DEFAULT '' CHECK (length(voucher_id) IN (0, 16));
+ALTER TABLE outbox ADD COLUMN account_id BYTEA NOT NULL DEFAULT '';
+ALTER TABLE outbox ADD CONSTRAINT outbox_account_id_check CHECK (length(account_id) IN (0, 16));
+ALTER TABLE outbox ADD COLUMN voucher_id BYTEA NOT NULL DEFAULT '';
+ALTER TABLE outbox ADD CONSTRAINT outbox_voucher_id_check CHECK (length(voucher_id) IN (0, 16));
 CREATE INDEX outbox_gift ON outbox (account_id, voucher_id);

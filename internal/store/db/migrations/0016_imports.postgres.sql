@@ -19,7 +19,8 @@ CREATE TABLE gift_import (
 );
 
 -- The import that brought the gift; NULL: none did.
-ALTER TABLE voucher ADD COLUMN import_id BYTEA CHECK (length(import_id) = 16);
+ALTER TABLE voucher ADD COLUMN import_id BYTEA;
+ALTER TABLE voucher ADD CONSTRAINT voucher_import_id_check CHECK (length(import_id) = 16);
 CREATE INDEX voucher_import ON voucher (import_id, account_id, id) WHERE import_id IS NOT NULL;
 
 -- As before, and the import with it.
@@ -50,16 +51,17 @@ CREATE TRIGGER gift_import_used BEFORE UPDATE OF state ON gift_import
 FOR EACH ROW WHEN (NEW.state <> 'FINISHED' AND OLD.used) EXECUTE FUNCTION never('gifts of the import were used');
 
 -- A history may begin with IMPORTED, too. No row has to be read for that: what was right stays right.
+ALTER TABLE entry DROP CONSTRAINT entry_kind;
 ALTER TABLE entry
-    DROP CONSTRAINT entry_kind,
     ADD CONSTRAINT entry_kind CHECK (kind = ANY (CASE
         WHEN delta < 0 THEN '{REDEMPTION,ACTIVATION_REVERSAL,RELOAD_REVERSAL,ADJUSTMENT,CASH_OUT,TRANSFER_OUT}'::TEXT[]
         WHEN delta > 0 THEN '{REVERSAL,ACTIVATION,RELOAD,ADJUSTMENT,TRANSFER_IN}'::TEXT[]
         WHEN held > 0 THEN '{HOLD}'::TEXT[]
         WHEN held < 0 THEN '{HOLD_RELEASED,HOLD_EXPIRED}'::TEXT[]
         ELSE '{ISSUED,DELIVERED,FAILED_DELIVERY,CANCELLATION,REINSTATEMENT,RESENT,RESCHEDULED,BLOCKED,UNBLOCKED,WRONG_VERIFICATION_CODE,REPLACED,EXTENDED,IMPORTED}'::TEXT[]
-        END)) NOT VALID,
-    DROP CONSTRAINT entry_first,
+        END)) NOT VALID;
+ALTER TABLE entry DROP CONSTRAINT entry_first;
+ALTER TABLE entry
     ADD CONSTRAINT entry_first CHECK (seq >= 1 AND (seq = 1) = (kind = 'ISSUED' OR kind = 'IMPORTED')
         AND (seq = 1) = (previous IS NULL)) NOT VALID;
 
