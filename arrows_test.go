@@ -16,6 +16,7 @@ import (
 // package is a decision.
 var arrows = map[string][]string{
 	"cmd/boon": {"client", "examples", "internal/base/certificate", "internal/base/clientip",
+		"internal/base/openid",
 		"internal/base/durable", "internal/base/nice", "internal/base/normalize", "internal/base/telemetry",
 		"internal/books", "internal/cashout", "internal/chain", "internal/command/bench", "internal/command/demo",
 		"internal/command/doctor", "internal/command/manual", "internal/command/movein", "internal/command/remote",
@@ -94,6 +95,7 @@ var arrows = map[string][]string{
 	"internal/post/picture":   {},
 	"internal/pin":            {"internal/base/slowhash"},
 	"internal/base/slowhash":  {},
+	"internal/base/openid":    {},
 	"internal/staff":          {"internal/base/normalize", "internal/base/slowhash", "internal/merchant"},
 	"internal/command/load":   {},
 	"internal/command/manual": {},
@@ -192,7 +194,8 @@ var arrows = map[string][]string{
 		"internal/face/web", "internal/gift", "internal/merchant", "internal/pin", "internal/post/card",
 		"internal/post/locale", "internal/service", "internal/wire"},
 	"internal/face/console/figures": {"internal/post/locale"},
-	"internal/face/console": {"internal/base/fair", "internal/face/console/desk", "internal/face/console/gifts",
+	"internal/face/console": {"internal/base/fair", "internal/base/openid",
+		"internal/face/console/desk", "internal/face/console/gifts",
 		"internal/face/console/reports", "internal/face/console/setup", "internal/face/console/signin",
 		"internal/face/console/today", "internal/merchant", "internal/service"},
 	"internal/face/console/desk": {"internal/base/admission", "internal/ledger", "internal/merchant",
@@ -207,13 +210,15 @@ var arrows = map[string][]string{
 		"internal/gift", "internal/gift/codes", "internal/merchant", "internal/post/locale",
 		"internal/post/picture", "internal/post/qr", "internal/service", "internal/setup",
 		"internal/setup/document", "internal/setup/form"},
-	"internal/face/console/signin": {"internal/base/clientip", "internal/base/fair", "internal/base/ratelimit",
+	"internal/face/console/signin": {"internal/base/clientip", "internal/base/fair", "internal/base/openid",
+		"internal/base/ratelimit",
 		"internal/face/console/desk", "internal/merchant", "internal/post/card", "internal/post/qr", "internal/service",
 		"internal/staff"},
 	"internal/face/console/today": {"internal/base/fair", "internal/books", "internal/face/console/desk",
 		"internal/face/console/figures", "internal/face/console/gifts", "internal/gift", "internal/merchant",
 		"internal/service"},
 	"internal/server": {"internal/base/admission", "internal/base/certificate", "internal/base/clientip",
+		"internal/base/openid",
 		"internal/base/span", "internal/base/telemetry", "internal/event", "internal/face/api",
 		"internal/face/api/manage",
 		"internal/face/console", "internal/face/console/gifts", "internal/face/console/setup",
@@ -236,7 +241,8 @@ var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal",
 
 // forTests are the packages that only tests import: they may import what they like, and no product code imports them.
 var forTests = []string{"internal/boontest", "internal/face/api/contract", "internal/face/provider/providertest",
-	"internal/post/delivery/deliverytest", "internal/post/pass/passtest", "internal/racetest",
+	"internal/post/delivery/deliverytest", "internal/base/openid/openidtest", "internal/post/pass/passtest",
+	"internal/racetest",
 	"internal/refusal/refusaltest", "internal/store/pgtest"}
 
 const module = "boon.example/"

@@ -197,7 +197,8 @@ a signal | internal/post/webhook wake |
 
 // notServed are programs of ours that serve no accounts.
 var notServed = []string{"cmd/boon ", "internal/face/api/contract ", "internal/boontest ",
-	"internal/post/delivery/deliverytest ", "internal/command/load ", "internal/store/pgtest "}
+	"internal/post/delivery/deliverytest ", "internal/command/load ", "internal/base/openid/openidtest ",
+	"internal/store/pgtest "}
 
 // TestSharedPlacesAreListed: who adds a place that accounts share says how one of them is kept from filling it.
 func TestSharedPlacesAreListed(t *testing.T) {

@@ -68,6 +68,7 @@ var Served = map[string]string{
 	"guides/webhooks.md":          "docs/webhooks",
 	"operating/backup.md":         "docs/backup",
 	"operating/delivery.md":       "docs/delivery",
+	"operating/sign-in.md":        "docs/sign-in",
 	"operating/erase.md":          "docs/erase",
 	"operating/install.md":        "docs/install",
 	"operating/scale.md":          "docs/scale",

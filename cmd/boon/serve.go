@@ -39,6 +39,7 @@ type serveCmd struct {
 	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
 	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating/install.md. No legal advice."`
 	Webhooks    string        `setting:"file" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks such as 10.1.0.0/16 whose webhooks may be called although they are not public, by http too."`
+	openIDFlags
 	fontFolder
 	logFlags
 	tlsFlags
@@ -124,6 +125,10 @@ func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *sl
 	if err != nil {
 		return config, nil, err
 	}
+	provider, err := c.openID()
+	if err != nil {
+		return config, nil, err
+	}
 	law, err := c.law()
 	if err != nil {
 		return config, nil, err
@@ -137,7 +142,8 @@ func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *sl
 	build := thisBuild()
 	config = server.Config{
 		WebhooksAllow: allowed, CashOutLaw: law, Fonts: print.NewFonts(log, c.Fonts),
-		SMTP: smtp, SMS: texts, Proxies: proxies, RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
+		SMTP: smtp, SMS: texts, OpenID: provider, Proxies: proxies,
+		RetryFor: c.RetryFor, Version: build.Version, Commit: build.Commit,
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: keyFile(t, c.KeyFile), Database: c.Database,
 		PublicURL: c.PublicURL, GiftCache: c.GiftCache << 20,
 		Outbox: c.Outbox, OutboxAnyway: c.Anyway,

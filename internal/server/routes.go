@@ -11,10 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/openid"
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/console"
 	consolesetup "boon.example/internal/face/console/setup"
+	"boon.example/internal/face/console/signin"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/face/provider/toast"
 	"boon.example/internal/face/provider/vtex"
@@ -127,11 +129,21 @@ func (a *app) tills(mux *http.ServeMux) {
 func (a *app) console(mux *http.ServeMux) {
 	pages := console.Handler(console.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
 		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading(), Beginner: beginner{a},
-		Email: a.carriers.email != nil,
+		Email: a.carriers.email != nil, Provider: a.provider(), Log: a.Logger,
 		Setup: consolesetup.Config{Store: a.store, Directory: a.directory.Load, Refresh: a.seeSetup,
 			WebhooksAllow: a.WebhooksAllow, Sample: a.sample}})
 	mux.Handle(console.Path, pages)
 	mux.Handle(console.Path+"/", pages)
+}
+
+// provider is the OpenID Connect provider that staff sign in with; nil: there is none.
+func (a *app) provider() *openid.Provider {
+	if a.OpenID == nil {
+		return nil
+	}
+	c := *a.OpenID
+	c.Redirect = signin.ProviderLink(a.PublicURL)
+	return openid.New(c)
 }
 
 func (a *app) adminMux() http.Handler {

@@ -21,6 +21,7 @@ import (
 
 	"boon.example/internal/base/certificate"
 	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/openid"
 	"boon.example/internal/base/telemetry"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
@@ -33,20 +34,21 @@ import (
 
 // Config is what a server needs to know. The zero value of every member but Data is usable.
 type Config struct {
-	Listen       string        // host:port; port 0 picks one. Default 127.0.0.1:8080
-	AdminListen  string        // where /metrics is served; "": beside everything else, or beyond loopback nowhere
-	Data         string        // folder of the key file and of the embedded store
-	KeyFile      store.KeyFile // where the key file is instead; the zero value: in Data
-	Database     string        // URL of a PostgreSQL database, in place of the embedded store
-	GiftCache    int64         // bytes of gifts in memory, see store.Options; 0: the constant of that name; below: none
-	PublicURL    string        // how recipients reach the service; default http://LISTEN
-	SMTP         *mail.Server  // where e-mail goes; nil: nowhere
-	SMS          *sms.Account  // where text messages go; nil: nowhere
-	RetryFor     time.Duration // how long a message that is refused for now is tried again; 0: a day
-	Outbox       bool          // keep e-mail and SMS for /outbox instead of sending them
-	OutboxAnyway bool          // even if others than this machine can open it
-	Version      string        // of the program, for the log and /healthz
-	Commit       string        // it was built from
+	Listen       string         // host:port; port 0 picks one. Default 127.0.0.1:8080
+	AdminListen  string         // where /metrics is served; "": beside everything else, or beyond loopback nowhere
+	Data         string         // folder of the key file and of the embedded store
+	KeyFile      store.KeyFile  // where the key file is instead; the zero value: in Data
+	Database     string         // URL of a PostgreSQL database, in place of the embedded store
+	GiftCache    int64          // bytes of gifts in memory, see store.Options; 0: the constant of that name; below: none
+	PublicURL    string         // how recipients reach the service; default http://LISTEN
+	SMTP         *mail.Server   // where e-mail goes; nil: nowhere
+	SMS          *sms.Account   // where text messages go; nil: nowhere
+	OpenID       *openid.Config // the provider that staff sign in with; nil: none
+	RetryFor     time.Duration  // how long a message that is refused for now is tried again; 0: a day
+	Outbox       bool           // keep e-mail and SMS for /outbox instead of sending them
+	OutboxAnyway bool           // even if others than this machine can open it
+	Version      string         // of the program, for the log and /healthz
+	Commit       string         // it was built from
 	// KeepRequests is how long idempotency records of calls that moved no value are kept; at least, and by
 	// default, the constant of that name.
 	KeepRequests time.Duration

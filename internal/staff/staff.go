@@ -40,6 +40,8 @@ type Member struct {
 	Passkeys []Passkey `json:"passkeys,omitempty"`
 	Devices  []Device  `json:"devices,omitempty"` // from which they signed in, the last one first
 
+	// OpenID is the issuer and the subject by which an OpenID Connect provider knows the member; "": none does yet.
+	OpenID string `json:"openID,omitempty"`
 	// Language is that of the console when the member signed in last on a device that they had used before; "": never.
 	Language merchant.Language `json:"language,omitempty"`
 }
@@ -89,6 +91,7 @@ func Invite(a *merchant.Account, members []Member, who Member, now time.Time) (m
 	if at >= 0 {
 		m, c.EndSessions = members[at], []guid.ID{who.ID}
 		m.Forget()
+		m.InvitedAt = now.UTC().Truncate(time.Second)
 	} else if m, err = Hire(a, members, who, now); err != nil {
 		return m, c, err
 	}
@@ -129,7 +132,17 @@ func (m Member) WithRole(a *merchant.Account, role Role) (Member, error) {
 
 // Forget takes away by what the member signed in: whoever needs a new invitation has lost it, or somebody else has it.
 func (m *Member) Forget() {
-	m.Password, m.Long, m.TOTP, m.Passkeys, m.Devices = "", false, nil, nil, nil
+	m.Password, m.Long, m.TOTP, m.Passkeys, m.Devices, m.OpenID = "", false, nil, nil, nil, ""
+}
+
+// MayBe reports whether the member may be whom an OpenID Connect provider knows by an issuer and a subject, and whose
+// e-mail address is the member's. The first who comes is, while the invitation is good; from then on nobody else is: an
+// address may be given to somebody else.
+func (m *Member) MayBe(openID string, now time.Time) bool {
+	if m.OpenID != "" {
+		return m.OpenID == openID
+	}
+	return !m.JoinedAt.IsZero() || now.Before(m.InvitedAt.Add(InvitationLasts))
 }
 
 // Remain refuses a change that takes the last owner away who has joined: nobody could let others in any more.
@@ -231,6 +244,7 @@ type Changes struct {
 	Begin       []Begun    // sessions
 	Invite      *Invited   // ends earlier invitations of the member
 	Notices     []Notice   // mails to members
+	Uninvite    []guid.ID  // members whose invitations end
 	Use         string     // the token of an invitation that is used up; it must still be good
 	Trail       TrailEntry // What "": nothing is said
 }

@@ -110,7 +110,7 @@ func (m *Member) Remember(device []byte, now time.Time) {
 }
 
 // Proves reports whether the member has anything to prove with who they are.
-func (m *Member) Proves() bool { return m.Password != "" || len(m.Passkeys) > 0 }
+func (m *Member) Proves() bool { return m.Password != "" || len(m.Passkeys) > 0 || m.OpenID != "" }
 
 // Code is what an authenticator with a secret shows at an instant; "" where it is no secret.
 func Code(secret string, at time.Time) string {

@@ -17,9 +17,11 @@
 package console
 
 import (
+	"log/slog"
 	"net/http"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/openid"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/face/console/gifts"
 	"boon.example/internal/face/console/reports"
@@ -41,7 +43,9 @@ type Config struct {
 	Keys       signin.Keys
 	Reading    *fair.Places // in which the books are read, here and for reports
 	Beginner   signin.Beginner
-	Email      bool // the service sends e-mail
+	Email      bool             // the service sends e-mail
+	Provider   *openid.Provider // of OpenID Connect; nil: there is none
+	Log        *slog.Logger
 	Setup      setup.Config
 }
 
@@ -71,7 +75,7 @@ func parts(c *Config) []desk.Part {
 		reports.Part(c.Store),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
-			Beginner: c.Beginner, Email: c.Email}),
+			Beginner: c.Beginner, Email: c.Email, Provider: c.Provider, Log: c.Log}),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"boon.example/internal/event"
@@ -225,10 +226,12 @@ func (s *Staff) save(ctx context.Context, tx *sql.Tx, account guid.ID, c *staff.
 			return err
 		}
 	}
-	for _, id := range c.Remove {
+	for _, id := range slices.Concat(c.Uninvite, c.Remove) {
 		if err := endInvitations(ctx, tx, account, id); err != nil {
 			return err
 		}
+	}
+	for _, id := range c.Remove {
 		if err := run(ctx, tx, `DELETE FROM staff_member WHERE account_id = $1 AND id = $2`, db.KeyOf(account),
 			db.KeyOf(id)); err != nil {
 			return err

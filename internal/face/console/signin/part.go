@@ -5,12 +5,14 @@ package signin
 import (
 	"context"
 	"embed"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/openid"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
@@ -25,7 +27,9 @@ type Config struct {
 	Directory func() *merchant.Directory // the newest set-up
 	Keys      Keys
 	Beginner  Beginner
-	Email     bool // the service sends e-mail
+	Email     bool             // the service sends e-mail
+	Provider  *openid.Provider // of the installation; nil: there is none
+	Log       *slog.Logger
 }
 
 // Store is what signing in needs of a database.
@@ -61,7 +65,8 @@ type pages struct {
 func Part(c Config) desk.Part {
 	f := &pages{Config: c, busy: fair.New(passwordsAtOnce), passkeys: passkeysFor(c.PublicURL)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
-	return desk.Part{Pages: slices.Concat(f.openPages(), f.homePages(), f.teamPages()), Templates: templates}
+	return desk.Part{Pages: slices.Concat(f.openPages(), f.providerPages(),
+		f.homePages(), f.teamPages()), Templates: templates}
 }
 
 // openPages are the pages for who is not signed in.

@@ -145,8 +145,8 @@ func (f *pages) showPasskey(r *desk.Request) (desk.View, error) {
 	if err := r.CountAnonymous(); err != nil {
 		return desk.View{}, err
 	}
-	return desk.View{Template: "signin.html", Title: "console.sign-in", Status: http.StatusForbidden, Data: signInForm{
-		Account: r.AccountID(), Passkeys: true, Wrong: r.Locale.Text("console.passkey.failed")}}, nil
+	return desk.View{Template: "signin.html", Title: "console.sign-in", Status: http.StatusForbidden,
+		Data: f.signInForm(signInForm{Account: r.AccountID(), Wrong: r.Locale.Text("console.passkey.failed")})}, nil
 }
 
 func (f *pages) takePasskey(r *desk.Request) (desk.View, error) {

@@ -61,7 +61,7 @@ func (f *pages) start(r *desk.Request) (desk.View, error) {
 			return desk.View{}, service.Stored(err)
 		}
 	}
-	return desk.View{Template: "start.html", Title: "console.sign-in"}, nil
+	return desk.View{Template: "start.html", Title: "console.sign-in", Data: signInForm{}}, nil
 }
 
 // signOut ends the session of the browser.

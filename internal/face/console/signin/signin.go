@@ -70,15 +70,16 @@ type signInForm struct {
 	Account  guid.ID
 	Wrong    string // why the last one was refused; "": it is the first
 	Email    string
-	Passkeys bool // there may be some
-	Confirm  bool // the member proves once more who they are
+	Passkeys bool   // there may be some
+	Provider string // the OpenID Connect provider of the installation; "": there is none
+	Confirm  bool   // the member proves once more who they are
 	To       string
 }
 
 // showSignIn shows how to come in. It says the same of every account, whether there is one or not.
 func (f *pages) showSignIn(r *desk.Request) (desk.View, error) {
-	return desk.View{Template: "signin.html", Title: "console.sign-in", Data: signInForm{Account: r.AccountID(),
-		Passkeys: f.passkeys != nil}}, nil
+	return desk.View{Template: "signin.html", Title: "console.sign-in", Data: f.signInForm(signInForm{
+		Account: r.AccountID()})}, nil
 }
 
 // signIn lets in who knows the password of a member, and the code of the authenticator where there is one. What is
@@ -89,7 +90,7 @@ func (f *pages) signIn(r *desk.Request) (desk.View, error) {
 	m, err := f.prove(r, account, email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
 		return desk.View{Template: "signin.html", Title: "console.sign-in", Status: refused.Code.Status(),
-			Data: signInForm{Account: account, Wrong: wrongSignIn(r, refused), Email: email, Passkeys: f.passkeys != nil}}, nil
+			Data: f.signInForm(signInForm{Account: account, Wrong: wrongSignIn(r, refused), Email: email})}, nil
 	}
 	if err != nil {
 		return desk.View{}, err
@@ -220,9 +221,12 @@ func (f *pages) enterAs(r *desk.Request, m *staff.Member, begun *staff.Begun, wh
 		if err := how(&is); err != nil {
 			return staff.Changes{}, err
 		}
-		notices := f.comesFrom(r, &is, begun, shown)
-		return staff.Changes{Save: []staff.Member{is}, End: had, Begin: []staff.Begun{*begun}, Notices: notices,
-			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.By(), RequestID: r.RequestID}}, nil
+		c := staff.Changes{End: had, Begin: []staff.Begun{*begun}, Notices: f.comesFrom(r, &is, begun, shown),
+			Trail: staff.TrailEntry{What: what, SignIn: true, By: r.By(), RequestID: r.RequestID}}
+		if c.Save = []staff.Member{is}; members[at].JoinedAt.IsZero() { // no invitation was needed
+			c.Uninvite = []guid.ID{is.ID}
+		}
+		return c, nil
 	})
 	if err != nil {
 		return desk.View{}, service.Stored(err)
@@ -271,8 +275,8 @@ func known(r *desk.Request) []byte {
 
 // showConfirm asks the member to prove once more who they are, before what only they may do.
 func (f *pages) showConfirm(r *desk.Request) (desk.View, error) {
-	return desk.View{Template: "signin.html", Title: "console.confirm", Data: signInForm{Account: r.Account.ID,
-		Confirm: true, Passkeys: f.passkeys != nil, Email: r.Member.Email, To: within(r.HTTP.FormValue("to"))}}, nil
+	return desk.View{Template: "signin.html", Title: "console.confirm", Data: f.signInForm(signInForm{
+		Account: r.Account.ID, Confirm: true, Email: r.Member.Email, To: within(r.HTTP.FormValue("to"))})}, nil
 }
 
 // confirm goes on where the member was, in a new session that is proven now. It ends when the old one would have.
@@ -281,8 +285,8 @@ func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 	m, err := f.prove(r, r.Account.ID, r.Member.Email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
 		return desk.View{Template: "signin.html", Title: "console.confirm", Status: refused.Code.Status(),
-			Data: signInForm{Account: r.Account.ID, Wrong: wrongSignIn(r, refused), Email: r.Member.Email, Confirm: true,
-				Passkeys: f.passkeys != nil, To: within(form.Get("to"))}}, nil
+			Data: f.signInForm(signInForm{Account: r.Account.ID, Wrong: wrongSignIn(r, refused), Email: r.Member.Email,
+				Confirm: true, To: within(form.Get("to"))})}, nil
 	}
 	if err != nil {
 		return desk.View{}, err
