@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -147,11 +148,11 @@ func endSome(t *testing.T, dir string, where []string) {
 	block := func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 		return v.Block(gift.Block{Context: c, Caller: office, ReasonCode: gift.ReasonLost})
 	}
-	for operation, c := range map[gift.Operation]ledger.Command{
-		gift.CancelGift: &ledger.Cancel{Cancel: gift.Cancel{Context: by, Caller: office, To: gift.Cancelled},
+	for operation, c := range map[operation.Name]ledger.Command{
+		operation.CancelGift: &ledger.Cancel{Cancel: gift.Cancel{Context: by, Caller: office, To: gift.Cancelled},
 			VoucherIDs: []guid.ID{gifts[0].ID}},
-		gift.BlockGift: &ledger.Change{VoucherID: gifts[1].ID, Rule: block},
-		gift.HoldGift: &ledger.Hold{VoucherID: gifts[2].ID, Hold: gift.Hold{Lasts: time.Hour,
+		operation.BlockGift: &ledger.Change{VoucherID: gifts[1].ID, Rule: block},
+		operation.HoldGift: &ledger.Hold{VoucherID: gifts[2].ID, Hold: gift.Hold{Lasts: time.Hour,
 			Redeem: gift.Redeem{Context: by, LocationID: place, Amount: 1}}},
 	} {
 		_, err := e.Do(t.Context(), ledger.Call{AccountID: account, Operation: operation, Key: "one",

@@ -3,15 +3,13 @@ package gift
 import (
 	"slices"
 
-	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
 
-//go:generate go test -run TestClientNamesAreGenerated -update .
-
-// What can happen to a gift stands once, in the two tables of this file. The engine, the store, the interface, the
-// clients, the OpenAPI file and the schemas of both databases read the tables, are generated from them, or are tested
-// against them. A row has every column, or it does not compile.
+// What can happen to a gift stands once, in two tables: that of the kinds of entry, which is in this file, and that of
+// the operations, which is in package operation. The engine, the store, the interface, the clients, the OpenAPI file
+// and the schemas of both databases read the tables, are generated from them, or are tested against them. A row has
+// every column, or it does not compile.
 
 // Kind is what an entry records.
 type Kind string
@@ -244,155 +242,3 @@ const (
 	EventReinstated         EventType = "gift.reinstated"
 	EventVerificationFailed EventType = "gift.verification_failed"
 )
-
-// Operation names a call that changes something, as the scope of an Idempotency-Key.
-type Operation string
-
-// The operations.
-const (
-	SendGift          Operation = "send-gift"
-	RedeemGift        Operation = "redeem-gift"
-	RedeemGifts       Operation = "redeem-gifts"
-	HoldGift          Operation = "hold-gift"
-	CaptureHold       Operation = "capture-hold"
-	ReleaseHold       Operation = "release-hold"
-	ReverseRedemption Operation = "reverse-redemption"
-	CashOutGift       Operation = "cash-out-gift"
-	ReloadGift        Operation = "reload-gift"
-	ReverseReload     Operation = "reverse-reload"
-	CancelGift        Operation = "cancel-gift"
-	ReinstateGift     Operation = "reinstate-gift"
-	ResendGift        Operation = "resend-gift"
-	RescheduleGift    Operation = "reschedule-gift"
-	TransferBalance   Operation = "transfer-balance"
-	CreateStock       Operation = "create-stock"
-	ActivateGift      Operation = "activate-gift"
-	ReverseActivation Operation = "reverse-activation"
-	BlockGift         Operation = "block-gift"
-	UnblockGift       Operation = "unblock-gift"
-	AdjustGift        Operation = "adjust-gift"
-	ExtendGift        Operation = "extend-gift"
-	ReplaceGift       Operation = "replace-gift"
-)
-
-// operations is the table of the operations. Those whose answers are kept ForAMonth are in the order of the index of
-// idempotency records that are deleted.
-var operations = []operationRow{
-	{SendGift, merchant.MaySend, true, Issued, "", ForAMonth, NewCard, false},
-	{RedeemGift, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
-	{RedeemGifts, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
-	{HoldGift, merchant.MayRedeem, false, HoldMade, ReleaseHold, ForEver, NoCard, false},
-	{CaptureHold, merchant.MayRedeem, false, Redemption, ReverseRedemption, ForEver, NoCard, false},
-	{ReleaseHold, merchant.MayRedeem, false, HoldReleased, "", ForEver, NoCard, false},
-	{ReverseRedemption, merchant.MayReverse, false, Reversal, "", ForEver, NoCard, false},
-	{CashOutGift, merchant.MayCashOut, false, CashOut, ReverseRedemption, ForEver, NoCard, false},
-	{ReloadGift, merchant.MayReload, false, Reload, ReverseReload, ForEver, NoCard, false},
-	{ReverseReload, merchant.MayReload, false, ReloadReversal, "", ForEver, NoCard, false},
-	{CancelGift, merchant.MayCancel, true, Cancellation, "", ForAMonth, NoCard, false},
-	{ReinstateGift, merchant.MayCancel, false, Reinstatement, "", ForAMonth, NoCard, true},
-	{ResendGift, merchant.MayResend, false, Resent, "", ForAMonth, OldCard, false},
-	{RescheduleGift, merchant.MayResend, false, Rescheduled, "", ForAMonth, OldCard, true},
-	{TransferBalance, merchant.MayTransfer, false, TransferOut, "", ForEver, NoCard, false},
-	{CreateStock, merchant.MayStock, false, Issued, "", ForAMonth, NoCard, false},
-	{ActivateGift, merchant.MayActivate, false, Activation, ReverseActivation, ForEver, NoCard, false},
-	{ReverseActivation, merchant.MayActivate, false, ActivationReversal, "", ForEver, NoCard, false},
-	{BlockGift, merchant.MayBlock, false, Blocked, "", ForAMonth, NoCard, true},
-	{UnblockGift, merchant.MayBlock, false, Unblocked, "", ForAMonth, NoCard, true},
-	{AdjustGift, merchant.MayAdjust, false, Adjustment, "", ForEverSealed, NoCard, false},
-	{ExtendGift, merchant.MayExtend, false, Extended, "", ForAMonth, NoCard, true},
-	{ReplaceGift, merchant.MayReplace, false, Replaced, "", ForAMonth, ReplacedCard, true},
-}
-
-// operationRow is what there is to know of an operation, but for its path and its urgency, which its route knows.
-type operationRow struct {
-	operation Operation
-	needs     merchant.Permissions // of the key
-	system    bool                 // system keys may call it, too, about what they made
-	makes     Kind                 // of the entry, or of that which the idempotency record names
-	undoneBy  Operation            // what undoes it by the Idempotency-Key that it was made with; "": nothing does
-	replay    Replay
-	card      CardTold
-	idle      bool // it leaves every balance as it is, and an entry for ever: such calls have a limit of their own
-}
-
-// Replay is how the answer of a call is kept, to be given again to a repeat.
-type Replay int
-
-// The ways.
-const (
-	ForEver       Replay = iota + 1 // in clear: it names its entry, against which boon verify holds it
-	ForEverSealed                   // sealed
-	ForAMonth                       // sealed, and deleted later
-)
-
-// CardTold is what the answer of an operation tells of the card of a gift: its code, token and links, and what is
-// written on it.
-type CardTold int
-
-// The answers.
-const (
-	NoCard       CardTold = iota + 1 // nothing
-	NewCard                          // of a gift that the call made: all, whatever else the key may do
-	OldCard                          // its code, token and links only to keys that may see codes
-	ReplacedCard                     // the new code and token, unless they were sent: then as OldCard
-)
-
-var rowOfOperation = func() map[Operation]*operationRow {
-	rows := map[Operation]*operationRow{}
-	for n := range operations {
-		rows[operations[n].operation] = &operations[n]
-	}
-	return rows
-}()
-
-// row is that of the operation; of one that does not exist, it is empty.
-func (o Operation) row() *operationRow {
-	if r := rowOfOperation[o]; r != nil {
-		return r
-	}
-	return &operationRow{}
-}
-
-// Operations lists them all.
-func Operations() (all []Operation) {
-	for n := range operations {
-		all = append(all, operations[n].operation)
-	}
-	return all
-}
-
-// Needs is the permission that a key needs for the operation.
-func (o Operation) Needs() merchant.Permissions { return o.row().needs }
-
-// ForSystemKeys reports whether system keys may call the operation, too, about what they made.
-func (o Operation) ForSystemKeys() bool { return o.row().system }
-
-// Makes is the kind of the entry that the operation makes, or of the first one if it makes several.
-func (o Operation) Makes() Kind { return o.row().makes }
-
-// UndoneBy is the operation that undoes a call by the Idempotency-Key that the call was made with; "": none does.
-func (o Operation) UndoneBy() Operation { return o.row().undoneBy }
-
-// Undoes lists the operations that the operation undoes by the Idempotency-Key that they were made with.
-func (o Operation) Undoes() (all []Operation) {
-	for n := range operations {
-		if operations[n].undoneBy == o {
-			all = append(all, operations[n].operation)
-		}
-	}
-	return all
-}
-
-// Replay is how the answer of a call is kept, to be given again to a repeat.
-func (o Operation) Replay() Replay { return o.row().replay }
-
-// CardTold is what the answer of the operation tells of the card of a gift.
-func (o Operation) CardTold() CardTold { return o.row().card }
-
-// Idle reports whether the operation leaves every balance as it is, and an entry for ever.
-func (o Operation) Idle() bool { return o.row().idle }
-
-// TellsCard reports whether the answer to a call that made an entry of the kind tells of the card of its gift.
-func (k Kind) TellsCard() bool {
-	return slices.ContainsFunc(operations, func(r operationRow) bool { return r.makes == k && r.card != NoCard })
-}

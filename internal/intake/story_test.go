@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/books"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -33,7 +34,7 @@ func (w *world) owedAt(t *testing.T, at time.Time) (owed money.Amount) {
 }
 
 // do has the engine carry a command out.
-func do(t *testing.T, e *ledger.Engine, w *world, operation gift.Operation, key string,
+func do(t *testing.T, e *ledger.Engine, w *world, operation operation.Name, key string,
 	c ledger.Command) ledger.Result {
 	t.Helper()
 	var done ledger.Result
@@ -105,12 +106,12 @@ func TestACardOfFiveYearsAgo(t *testing.T) {
 	e := ledger.Start(w.Store, ledger.Options{})
 	defer e.Stop()
 	till := gift.Context{Actor: merchant.Actor{LocationID: guid.ID{2}}}
-	taken := do(t, e, w, gift.RedeemGift, "half", &ledger.Redeem{VoucherID: found.ID,
+	taken := do(t, e, w, operation.RedeemGift, "half", &ledger.Redeem{VoucherID: found.ID,
 		Redeem: gift.Redeem{Context: till, LocationID: guid.ID{2}, Amount: 40_00}})
 	if taken.Vouchers[0].Balance != 40_00 {
 		t.Errorf("half of it: %+v", taken.Vouchers)
 	}
-	replaced := do(t, e, w, gift.ReplaceGift, "lost", &ledger.Replace{VoucherID: found.ID, Replace: gift.Replace{
+	replaced := do(t, e, w, operation.ReplaceGift, "lost", &ledger.Replace{VoucherID: found.ID, Replace: gift.Replace{
 		Context: till, Caller: &merchant.Caller{Kind: merchant.AccountKey, Account: w.Account,
 			Permissions: merchant.AllPermissions}}})
 	old, err := codes.Read(w.Account, "6006123456789012")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
 )
@@ -14,11 +15,11 @@ func TestPartialApproval(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := b.gift(1000)
-	do := func(op gift.Operation, key string, amount money.Amount) (moved money.Amount, replayed bool) {
+	do := func(op operation.Name, key string, amount money.Amount) (moved money.Amount, replayed bool) {
 		t.Helper()
 		ask := gift.Redeem{Amount: amount, UpTo: true}
 		var cmd ledger.Command = &ledger.Redeem{VoucherID: g, Redeem: ask}
-		if op == gift.HoldGift {
+		if op == operation.HoldGift {
 			cmd = &ledger.Hold{VoucherID: g, Hold: gift.Hold{Redeem: ask}}
 		}
 		c := b.call(op, key)
@@ -40,19 +41,19 @@ func TestPartialApproval(t *testing.T) {
 		return moved, a.Replayed
 	}
 	for _, step := range []struct {
-		op           gift.Operation
+		op           operation.Name
 		key          string
 		amount, want money.Amount
 		replayed     bool
 	}{
-		{gift.RedeemGift, "some", 300, 300, false},
-		{gift.HoldGift, "hold", 600, 600, false},
-		{gift.RedeemGift, "rest", 400, 100, false},
-		{gift.RedeemGift, "none", 400, 0, false},
-		{gift.RedeemGift, "none", 400, 0, true},
-		{gift.HoldGift, "no hold", 1, 0, false},
-		{gift.HoldGift, "no hold", 1, 0, true},
-		{gift.RedeemGift, "", 400, 0, false},
+		{operation.RedeemGift, "some", 300, 300, false},
+		{operation.HoldGift, "hold", 600, 600, false},
+		{operation.RedeemGift, "rest", 400, 100, false},
+		{operation.RedeemGift, "none", 400, 0, false},
+		{operation.RedeemGift, "none", 400, 0, true},
+		{operation.HoldGift, "no hold", 1, 0, false},
+		{operation.HoldGift, "no hold", 1, 0, true},
+		{operation.RedeemGift, "", 400, 0, false},
 	} {
 		moved, replayed := do(step.op, step.key, step.amount)
 		if moved != step.want || replayed != step.replayed {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -96,7 +97,7 @@ func TestRacingBlocks(t *testing.T) {
 		var taken, entered atomic.Int64
 		together(40, func(n int) {
 			if n%10 == 5 {
-				refused, done := b.outcome(b.call(gift.BlockGift, ""), b.block(g))
+				refused, done := b.outcome(b.call(operation.BlockGift, ""), b.block(g))
 				if done {
 					entered.Add(1)
 				}
@@ -106,7 +107,7 @@ func TestRacingBlocks(t *testing.T) {
 				return
 			}
 			before := blocked.Load()
-			switch refused, _ := b.outcome(b.call(gift.RedeemGift, ""), &ledger.Redeem{VoucherID: g,
+			switch refused, _ := b.outcome(b.call(operation.RedeemGift, ""), &ledger.Redeem{VoucherID: g,
 				Redeem: gift.Redeem{Amount: 1}}); {
 			case refused == "" && before:
 				t.Error("redeemed after the answer to the block")
@@ -170,7 +171,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 	b := setup(t, nil, ledger.Options{})
 	b.caller.Account.MaxGiftValue, b.caller.Account.Limits.IssuedPerDay = 10_000, 1000
 	do := func(cmd ledger.Command) refusal.Code {
-		c := b.call(gift.AdjustGift, "")
+		c := b.call(operation.AdjustGift, "")
 		c.Account, c.Caller = b.caller.Account, b.caller
 		refused, _ := b.outcome(c, cmd)
 		return refused
@@ -201,7 +202,7 @@ func TestAdjustmentsAreLimited(t *testing.T) {
 // issued makes a gift of a draft.
 func (b *bench) issued(g gift.Gift) (id guid.ID) {
 	b.Helper()
-	c := b.call(gift.SendGift, "")
+	c := b.call(operation.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		id = r.Gifts[0].ID
 		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
@@ -217,10 +218,10 @@ func TestCareOfNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil, ledger.Options{})
 	g := newID()
-	for name, cmd := range map[gift.Operation]ledger.Command{
-		gift.BlockGift: b.block(g), gift.AdjustGift: b.adjust(g, 1),
-		gift.UnblockGift: unblocking(g, gift.Unblock{Caller: b.caller}),
-		gift.ExtendGift:  extending(g, gift.Extend{Caller: b.caller, Until: time.Now()}),
+	for name, cmd := range map[operation.Name]ledger.Command{
+		operation.BlockGift: b.block(g), operation.AdjustGift: b.adjust(g, 1),
+		operation.UnblockGift: unblocking(g, gift.Unblock{Caller: b.caller}),
+		operation.ExtendGift:  extending(g, gift.Extend{Caller: b.caller, Until: time.Now()}),
 	} {
 		if refused, _ := b.outcome(b.call(name, "k"), cmd); refused != refusal.NotFound {
 			t.Errorf("%s: %s", name, refused)
@@ -244,7 +245,7 @@ func (w *world) block(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.BlockGift, "", 0, blocking(g.id, gift.Block{Caller: w.caller, ReasonCode: why}))
+	got, _ := w.do(t, operation.BlockGift, "", 0, blocking(g.id, gift.Block{Caller: w.caller, ReasonCode: why}))
 	if got != want {
 		t.Fatalf("block %+v: got %q, want %q", *g, got, want)
 	}
@@ -259,7 +260,7 @@ func (w *world) unblock(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.UnblockGift, "", 0, unblocking(g.id, gift.Unblock{Caller: w.caller}))
+	got, _ := w.do(t, operation.UnblockGift, "", 0, unblocking(g.id, gift.Unblock{Caller: w.caller}))
 	if got != want {
 		t.Fatalf("unblock %+v: got %q, want %q", *g, got, want)
 	}
@@ -269,7 +270,8 @@ func (w *world) adjust(t *rapid.T) {
 	g, amount := w.pick(t), rapid.Int64Range(-400, 400).Draw(t, "amount")
 	g.touch(w.now)
 	want := g.expectAdjust(amount)
-	got, _ := w.do(t, gift.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller, Amount: money.Amount(amount),
+	got, _ := w.do(t, operation.AdjustGift, "", 0, adjusting(g.id, gift.Adjust{Caller: w.caller,
+		Amount:     money.Amount(amount),
 		ReasonCode: gift.ReasonSupport, Reason: "model"}))
 	if got != want {
 		t.Fatalf("adjust %+v by %d: got %q, want %q", *g, amount, got, want)
@@ -314,7 +316,7 @@ func (w *world) extend(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.ExtendGift, "", 0, extending(g.id, gift.Extend{Caller: w.caller, Until: until}))
+	got, _ := w.do(t, operation.ExtendGift, "", 0, extending(g.id, gift.Extend{Caller: w.caller, Until: until}))
 	if got != want {
 		t.Fatalf("extend %+v to %v: got %q, want %q", *g, until, got, want)
 	}

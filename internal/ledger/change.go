@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -94,7 +95,7 @@ func (k *Change) locations(c *Call, s *state) []guid.ID {
 // operation will be refused should it still come.
 type Undo struct {
 	gift.Undo
-	Operation   gift.Operation // that is undone: gift.ReloadGift or gift.ActivateGift
+	Operation   operation.Name // that is undone: operation.ReloadGift or operation.ActivateGift
 	EntryID     guid.ID        // or
 	OriginalKey string
 	Of          *UsedWith
@@ -102,18 +103,18 @@ type Undo struct {
 
 // undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
 // when their key did nothing, how it is refused when there is none, and how it is undone, if Undo does.
-var undoings = map[gift.Operation]struct {
+var undoings = map[operation.Name]struct {
 	name, not string
 	missing   func() *refusal.Error
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{
-	gift.RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	gift.RedeemGifts:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	gift.CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
-	gift.CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
-	gift.HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
-	gift.ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
-	gift.ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},
+	operation.RedeemGift:   {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	operation.RedeemGifts:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	operation.CaptureHold:  {"redemption", "nothing was taken", gift.NoSuchRedemption, nil},
+	operation.CashOutGift:  {"cash-out", "nothing was paid out", gift.NoSuchRedemption, nil},
+	operation.HoldGift:     {"hold", "nothing is held", gift.NoSuchHold, nil},
+	operation.ReloadGift:   {"reload", "nothing was loaded", gift.NoSuchReload, gift.Voucher.ReverseReload},
+	operation.ActivateGift: {"activation", "nothing was activated", gift.NoSuchActivation, gift.Voucher.ReverseActivation},
 }
 
 func (u *Undo) original(c *Call) RequestKey {

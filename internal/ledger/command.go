@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -22,7 +23,7 @@ import (
 // Call is how a command is asked for: by whom, under which key, and how its outcome reads as an answer.
 type Call struct {
 	AccountID   guid.ID
-	Operation   gift.Operation
+	Operation   operation.Name
 	Key         string   // the Idempotency-Key; "": none
 	Fingerprint [32]byte // keyed hash of the normalized request
 	// Fingerprinted tells whether a recorded fingerprint that differs is of this request nevertheless, made with an
@@ -343,15 +344,15 @@ type Reverse struct {
 	gift.Reverse
 	RedemptionID guid.ID // or
 	OriginalKey  string
-	// Operation is that of the key: one that gift.ReverseRedemption undoes; "": RedeemGift. Then it is refused where
+	// Operation is that of the key: one that operation.ReverseRedemption undoes; "": RedeemGift. Then it is refused where
 	// nothing was taken by that and something by another, and a key that has not arrived yet is spent for all of them.
-	Operation gift.Operation
+	Operation operation.Name
 	Of        *UsedWith
 	Misplaced *refusal.Error // what is wrong with where it is made: nothing is given back; nil: nothing
 }
 
 func (r *Reverse) original(c *Call) RequestKey {
-	return RequestKey{c.AccountID, cmp.Or(r.Operation, gift.RedeemGift), r.OriginalKey}
+	return RequestKey{c.AccountID, cmp.Or(r.Operation, operation.RedeemGift), r.OriginalKey}
 }
 
 func (r *Reverse) want(c *Call, w *Want) {
@@ -375,12 +376,12 @@ func (r *Reverse) others(c *Call) (all []RequestKey) {
 // spendable are the keys that may be meant, of those the ones that the caller may undo.
 func (r *Reverse) spendable(c *Call) []RequestKey {
 	return append([]RequestKey{r.original(c)}, slices.DeleteFunc(r.others(c), func(k RequestKey) bool {
-		return k.Operation == gift.CashOutGift && c.Caller != nil && !c.Caller.May(merchant.MayCashOut)
+		return k.Operation == operation.CashOutGift && c.Caller != nil && !c.Caller.May(merchant.MayCashOut)
 	})...)
 }
 
 // otherTakings are the operations besides RedeemGift whose key may be meant where none is named.
-var otherTakings = gift.ReverseRedemption.Undoes()[1:]
+var otherTakings = operation.ReverseRedemption.Undoes()[1:]
 
 // wantUndone wants what an id names, or else the Idempotency-Key that it was made with.
 func (c *Call) wantUndone(w *Want, byID *[]Ref, id guid.ID, k RequestKey) {
@@ -475,7 +476,7 @@ func (r *Reverse) otherTaking(c *Call, s *state) error {
 			return ofTheKey(madeElsewhere(""))
 		default:
 			return refusal.At(refusal.ValidationFailure, refusal.FieldOperation,
-				"This key was used with %s. Say which operation is meant, %s or %[1]s.", k.Operation, gift.RedeemGift)
+				"This key was used with %s. Say which operation is meant, %s or %[1]s.", k.Operation, operation.RedeemGift)
 		}
 	}
 	return nil

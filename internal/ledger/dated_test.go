@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 )
 
@@ -20,7 +21,7 @@ func TestGiftsAreDatedWhenTheyAreKept(t *testing.T) {
 	b := setup(t, g.wrap, ledger.Options{Now: func() time.Time { return begun.Add(time.Duration(still.Load())) }})
 	g.shut()
 	var made gift.Gift
-	c := b.call(gift.SendGift, "")
+	c := b.call(operation.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		made = r.Gifts[0]
 		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}

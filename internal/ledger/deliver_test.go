@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -18,7 +19,8 @@ func (b *bench) posted() ledger.Job {
 	b.Helper()
 	g := b.draft(1000)
 	g.Card.Method, g.Card.Contact = contact.SMS, "+14155550132"
-	if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
+	if _, err := b.engine.Do(b.Context(), b.call(operation.SendGift, ""),
+		&ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
 		b.Fatal(err)
 	}
 	return b.claim()
@@ -104,7 +106,7 @@ func TestNotice(t *testing.T) {
 	redeem := func(amount money.Amount, key string) {
 		t.Helper()
 		cmd := &ledger.Redeem{VoucherID: job.VoucherID, Redeem: gift.Redeem{Amount: amount}, Notice: true}
-		if _, err := b.engine.Do(t.Context(), b.call(gift.RedeemGift, key), cmd); err != nil {
+		if _, err := b.engine.Do(t.Context(), b.call(operation.RedeemGift, key), cmd); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -26,7 +27,7 @@ func (s slowStore) Group(context.Context, ledger.Want, func(*ledger.State) ledge
 
 // verifying is a dry run that shows a verification code.
 func verifying() (ledger.Call, ledger.Command) {
-	c := ledger.Call{AccountID: newID(), Caller: &merchant.Caller{KeyID: newID()}, Operation: gift.RedeemGift,
+	c := ledger.Call{AccountID: newID(), Caller: &merchant.Caller{KeyID: newID()}, Operation: operation.RedeemGift,
 		DryRun: true, Verifies: true,
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK, Body: []byte("OK")} }}
 	return c, &ledger.Redeem{VoucherID: newID(), Redeem: gift.Redeem{Amount: 1, Verification: "0000"}}
@@ -85,7 +86,7 @@ func TestDryRunsAreObserved(t *testing.T) {
 	b := setup(t, nil, ledger.Options{Observe: func(g ledger.GroupStats) { told = append(told, g) }})
 	card := b.draft(500)
 	card.Verification = "1234"
-	issuing := b.call(gift.SendGift, "")
+	issuing := b.call(operation.SendGift, "")
 	issue := &ledger.Issue{Gifts: []gift.Gift{card}}
 	issuing.Render = func(r ledger.Result, _ error) ledger.Answer {
 		card.ID = r.Gifts[0].ID
@@ -95,7 +96,7 @@ func TestDryRunsAreObserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	told = nil
-	c := b.call(gift.RedeemGift, "")
+	c := b.call(operation.RedeemGift, "")
 	c.DryRun, c.Verifies = true, true
 	_, err := b.engine.Do(b.Context(), c, &ledger.Redeem{VoucherID: card.ID,
 		Redeem: gift.Redeem{Amount: 1, Verification: "4321"}})

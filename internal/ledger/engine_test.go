@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ledger/verify"
@@ -79,7 +80,7 @@ func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Optio
 	return b
 }
 
-func (b *bench) call(op gift.Operation, key string) ledger.Call {
+func (b *bench) call(op operation.Name, key string) ledger.Call {
 	return ledger.Call{
 		AccountID: b.caller.Account.ID, Operation: op, Key: key,
 		Render: func(r ledger.Result, err error) ledger.Answer {
@@ -96,7 +97,7 @@ func (b *bench) call(op gift.Operation, key string) ledger.Call {
 
 func (b *bench) gift(amount money.Amount) (id guid.ID) {
 	b.Helper()
-	c := b.call(gift.SendGift, "")
+	c := b.call(operation.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		id = r.Gifts[0].ID
 		return ledger.Answer{Code: ledger.Created, Body: []byte("made")}
@@ -119,7 +120,7 @@ func (b *bench) draft(amount money.Amount) gift.Gift {
 }
 
 func (b *bench) redeem(ctx context.Context, id guid.ID, amount money.Amount, key string) (ledger.Answer, error) {
-	return b.engine.Do(ctx, b.call(gift.RedeemGift, key), &ledger.Redeem{VoucherID: id,
+	return b.engine.Do(ctx, b.call(operation.RedeemGift, key), &ledger.Redeem{VoucherID: id,
 		Redeem: gift.Redeem{Amount: amount}})
 }
 
@@ -297,7 +298,7 @@ func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { first, _ = b.redeem(t.Context(), newID(), 1, "k") })
 	<-g.waiting
-	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: gift.RedeemGift, Key: "k"}) {
+	if !b.engine.Running(ledger.RequestKey{AccountID: b.caller.Account.ID, Operation: operation.RedeemGift, Key: "k"}) {
 		t.Error("the call is under way, but is not said to be")
 	}
 	if _, err := b.redeem(t.Context(), newID(), 1, "k"); !errors.Is(err, refusal.RequestInProgress) {
@@ -650,7 +651,7 @@ func TestOneBadCommandFailsAlone(t *testing.T) {
 	for n := range errs {
 		wg.Go(func() {
 			if n == 1 {
-				_, errs[n] = b.engine.Do(t.Context(), b.call(gift.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{bad}})
+				_, errs[n] = b.engine.Do(t.Context(), b.call(operation.SendGift, ""), &ledger.Issue{Gifts: []gift.Gift{bad}})
 			} else {
 				_, errs[n] = b.redeem(t.Context(), good, 10, "")
 			}
@@ -688,7 +689,7 @@ func TestACodeInUseIsDrawnAnew(t *testing.T) {
 		for range order {
 			issue.Gifts = append(issue.Gifts, b.draft(100))
 		}
-		if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, key), issue); err != nil {
+		if _, err := b.engine.Do(b.Context(), b.call(operation.SendGift, key), issue); err != nil {
 			t.Fatalf("order %d, of %d gifts: %v", n, order, err)
 		}
 		made += order
@@ -726,7 +727,7 @@ func TestACodeOfAnotherSystemIsNotDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var made gift.Gift
-	c := b.call(gift.SendGift, "")
+	c := b.call(operation.SendGift, "")
 	c.Account = a
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		made = r.Gifts[0]
@@ -740,7 +741,7 @@ func TestACodeOfAnotherSystemIsNotDrawn(t *testing.T) {
 		t.Error("a new gift has the code of a card of another system")
 	}
 	random.rewind()
-	c.Operation, c.Render = gift.ReplaceGift, func(r ledger.Result, _ error) ledger.Answer {
+	c.Operation, c.Render = operation.ReplaceGift, func(r ledger.Result, _ error) ledger.Answer {
 		made.Card.Code = r.Secrets.Code
 		return ledger.Answer{Code: ledger.OK, Body: []byte("replaced")}
 	}
@@ -771,7 +772,7 @@ func TestOneCodeTwiceInAnOrder(t *testing.T) {
 	for range 3 {
 		issue.Gifts = append(issue.Gifts, b.draft(100))
 	}
-	if _, err := b.engine.Do(b.Context(), b.call(gift.SendGift, ""), issue); err != nil {
+	if _, err := b.engine.Do(b.Context(), b.call(operation.SendGift, ""), issue); err != nil {
 		t.Error(err)
 	}
 	b.verify()
@@ -825,11 +826,11 @@ func TestAPanicSavesNothing(t *testing.T) {
 		return c
 	}
 	redeem := func() (ledger.Answer, error) {
-		return b.engine.Do(t.Context(), fail(b.call(gift.RedeemGift, "k")), &ledger.Redeem{VoucherID: id,
+		return b.engine.Do(t.Context(), fail(b.call(operation.RedeemGift, "k")), &ledger.Redeem{VoucherID: id,
 			Redeem: gift.Redeem{Amount: 30}})
 	}
 	cancel := func() (ledger.Answer, error) {
-		return b.engine.Do(t.Context(), fail(b.call(gift.CancelGift, "c")),
+		return b.engine.Do(t.Context(), fail(b.call(operation.CancelGift, "c")),
 			&ledger.Cancel{VoucherIDs: order, Cancel: gift.Cancel{Caller: b.caller, To: gift.Cancelled}})
 	}
 	g.shut()

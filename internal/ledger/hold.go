@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 )
 
@@ -91,7 +92,7 @@ type Release struct {
 }
 
 func (r *Release) original(c *Call) RequestKey {
-	return RequestKey{c.AccountID, gift.HoldGift, r.OriginalKey}
+	return RequestKey{c.AccountID, operation.HoldGift, r.OriginalKey}
 }
 
 func (r *Release) want(c *Call, w *Want) { c.wantUndone(w, &w.Holds, r.HoldID, r.original(c)) }

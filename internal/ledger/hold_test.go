@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -120,7 +121,7 @@ func TestExpiryTakesTurns(t *testing.T) {
 	})
 	g := b.gift(gift.MaxHolds)
 	do := func(c ledger.Command) {
-		if _, err := b.engine.Do(t.Context(), b.call(gift.HoldGift, ""), c); err != nil {
+		if _, err := b.engine.Do(t.Context(), b.call(operation.HoldGift, ""), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +163,7 @@ func (w *world) hold(t *rapid.T) {
 	ask := gift.Hold{Redeem: gift.Redeem{Amount: money.Amount(amount), AllowPartial: partial, UpTo: upTo,
 		Verification: tried},
 		Lasts: time.Duration(lasts) * time.Second}
-	got, r := w.do(t, gift.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
+	got, r := w.do(t, operation.HoldGift, key, 1, &ledger.Hold{VoucherID: g.id, Hold: ask})
 	if got != want {
 		t.Fatalf("hold %d of %+v: got %q, want %q", amount, *g, got, want)
 	}
@@ -186,7 +187,7 @@ func (w *world) pickHold(t *rapid.T) *modelHold {
 func (w *world) capture(t *rapid.T) {
 	h := w.pickHold(t)
 	amount, keep := rapid.Int64Range(0, 300).Draw(t, "amount"), rapid.Bool().Draw(t, "keep")
-	got, r := w.do(t, gift.CaptureHold, "", 0, &ledger.Capture{HoldID: h.id,
+	got, r := w.do(t, operation.CaptureHold, "", 0, &ledger.Capture{HoldID: h.id,
 		Capture: gift.Capture{Caller: w.caller, Amount: money.Amount(amount), KeepRest: keep}})
 	g := h.gift
 	g.touch(w.now)
@@ -284,7 +285,7 @@ func (w *world) releaseKey(t *rapid.T) {
 	if n > w.holdKeys {
 		w.spentHolds[key] = true
 	}
-	got, _ := w.do(t, gift.ReleaseHold, "", 0, &ledger.Release{OriginalKey: key,
+	got, _ := w.do(t, operation.ReleaseHold, "", 0, &ledger.Release{OriginalKey: key,
 		Release: gift.Release{Caller: w.caller}})
 	if got != "NOT_FOUND" {
 		t.Fatalf("release by %s: got %q", key, got)
@@ -306,7 +307,7 @@ func (w *world) expectRelease(t *rapid.T, h *modelHold, cmd *ledger.Release) {
 		want = fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
 	cmd.Caller = w.caller
-	if got, _ := w.do(t, gift.ReleaseHold, "", 0, cmd); got != want {
+	if got, _ := w.do(t, operation.ReleaseHold, "", 0, cmd); got != want {
 		t.Fatalf("release %+v: got %q, want %q", *h, got, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -26,7 +27,7 @@ import (
 // RequestKey is the scope of an Idempotency-Key: not the API key, so that its rotation changes nothing.
 type RequestKey struct {
 	AccountID guid.ID
-	Operation gift.Operation
+	Operation operation.Name
 	Key       string // of a system integrator's call: the integrator's name, a line break, and the key
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -159,7 +160,7 @@ func (w *world) close() {
 }
 
 // do runs a command and tells its outcome in a few words: "OK amount balance STATUS", or the code of the refusal.
-func (w *world) do(t *rapid.T, operation gift.Operation, key string, fingerprint byte, cmd ledger.Command) (string,
+func (w *world) do(t *rapid.T, operation operation.Name, key string, fingerprint byte, cmd ledger.Command) (string,
 	ledger.Result) {
 	var result ledger.Result
 	answer, err := w.engine.Do(t.Context(), ledger.Call{
@@ -214,7 +215,7 @@ func (w *world) issue(t *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(t, "promotional") == 2 {
 		until = w.now.AddDate(10, 0, 0).Truncate(time.Millisecond) // which no step reaches
 	}
-	_, r := w.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+	_, r := w.do(t, operation.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Funded: money.Amount(amount), Balance: money.Amount(amount), Promotional: !until.IsZero(),
@@ -239,7 +240,7 @@ func (w *world) stock(t *rapid.T) {
 	if rapid.Bool().Draw(t, "verification codes") {
 		verification = "????" // is drawn
 	}
-	_, r := w.do(t, gift.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
+	_, r := w.do(t, operation.CreateStock, "", 0, &ledger.Issue{Gifts: []gift.Gift{{
 		Voucher: gift.Voucher{
 			AccountID: w.caller.Account.ID, ProgramID: merchant.BusinessProgram.ID, Currency: w.caller.Account.Currency,
 			Item: item, Fixed: money.Amount(fixed), Status: gift.NotActivated,
@@ -272,7 +273,7 @@ func (w *world) activate(t *rapid.T) {
 	}
 	ask := gift.Activate{Amount: money.Amount(amount), Most: w.caller.Account.MaxGiftValue,
 		Purchase: gift.Purchase{Reference: "R"}}
-	got, r := w.do(t, gift.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+	got, r := w.do(t, operation.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
 			return v.Activate(ask)
@@ -301,8 +302,9 @@ func (w *world) deactivate(t *rapid.T) {
 		g.balance, g.original, g.status, g.sent, g.reversed = 0, 0, gift.NotActivated, false, g.activation
 		g.entries++
 	}
-	got, _ := w.do(t, gift.ReverseActivation, "", 0, &ledger.Undo{Operation: gift.ActivateGift, EntryID: g.activation,
-		Undo: gift.Undo{Caller: w.caller}})
+	got, _ := w.do(t, operation.ReverseActivation, "", 0, &ledger.Undo{Operation: operation.ActivateGift,
+		EntryID: g.activation,
+		Undo:    gift.Undo{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("deactivate %+v: got %q, want %q", *g, got, want)
 	}
@@ -327,7 +329,7 @@ func (w *world) redeem(t *rapid.T) {
 	var entry guid.ID
 	tried := g.try(t)
 	call := func() string {
-		text, r := w.do(t, gift.RedeemGift, key, 1, &ledger.Redeem{
+		text, r := w.do(t, operation.RedeemGift, key, 1, &ledger.Redeem{
 			VoucherID: g.id, Redeem: gift.Redeem{Amount: money.Amount(amount), AllowPartial: partial, UpTo: upTo,
 				Verification: tried},
 		})
@@ -379,12 +381,13 @@ func (w *world) replay(t *rapid.T) {
 		if got := a.call(); got != a.text {
 			t.Fatalf("replay of %s: got %q, want %q", key, got, a.text)
 		}
-		if got, _ := w.do(t, gift.RedeemGift, key, 2, &ledger.Redeem{VoucherID: newID()}); got != "IDEMPOTENCY_MISMATCH" {
+		if got, _ := w.do(t, operation.RedeemGift, key, 2,
+			&ledger.Redeem{VoucherID: newID()}); got != "IDEMPOTENCY_MISMATCH" {
 			t.Fatalf("another request under %s: got %q", key, got)
 		}
 	case known && a.spent && len(w.gifts) > 0:
 		late := &ledger.Redeem{VoucherID: w.gifts[0].id}
-		if got, _ := w.do(t, gift.RedeemGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
+		if got, _ := w.do(t, operation.RedeemGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
 			t.Fatalf("a late original under the spent %s: got %q", key, got)
 		}
 	}
@@ -396,7 +399,7 @@ func (w *world) reverse(t *rapid.T) {
 	}
 	taken := w.taken[rapid.IntRange(0, len(w.taken)-1).Draw(t, "redemption")]
 	amount := rapid.Int64Range(0, 300).Draw(t, "amount")
-	got, _ := w.do(t, gift.ReverseRedemption, "", 0, &ledger.Reverse{
+	got, _ := w.do(t, operation.ReverseRedemption, "", 0, &ledger.Reverse{
 		RedemptionID: taken.id, Reverse: gift.Reverse{Caller: w.caller, Amount: money.Amount(amount)},
 	})
 	if want := taken.expectReverse(amount); got != want {
@@ -434,7 +437,7 @@ func (w *world) reverseKey(t *rapid.T) {
 	} else if a.taken != nil {
 		want = a.taken.expectReverse(0)
 	}
-	got, _ := w.do(t, gift.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key,
+	got, _ := w.do(t, operation.ReverseRedemption, "", 0, &ledger.Reverse{OriginalKey: key,
 		Reverse: gift.Reverse{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reverse by %s: got %q, want %q", key, got, want)
@@ -466,7 +469,7 @@ func (w *world) cancel(t *rapid.T) {
 	case rapid.Bool().Draw(t, "skip"):
 		skip, want = true, fmt.Sprintf("OK - %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.CancelGift, "", 0, &ledger.Cancel{
+	got, _ := w.do(t, operation.CancelGift, "", 0, &ledger.Cancel{
 		VoucherIDs: []guid.ID{g.id}, SkipNotAllowed: skip, ReleaseHolds: release, Cancel: gift.Cancel{Caller: w.caller,
 			To: to},
 	})
@@ -487,7 +490,7 @@ func (w *world) reinstate(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []guid.ID{g.id},
+	got, _ := w.do(t, operation.ReinstateGift, "", 0, &ledger.Reinstate{VoucherIDs: []guid.ID{g.id},
 		Reinstate: gift.Reinstate{Caller: w.caller}})
 	if got != want {
 		t.Fatalf("reinstate %+v: got %q, want %q", *g, got, want)
@@ -554,7 +557,7 @@ func (w *world) resend(t *rapid.T) {
 		g.resends++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, r := w.do(t, gift.ResendGift, "", 0, &ledger.Resend{VoucherID: g.id, Resend: ask})
+	got, r := w.do(t, operation.ResendGift, "", 0, &ledger.Resend{VoucherID: g.id, Resend: ask})
 	if got != want {
 		t.Fatalf("resend %+v of %+v: got %q, want %q", ask, *g, got, want)
 	}
@@ -628,7 +631,7 @@ func (w *world) replace(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, r := w.do(t, gift.ReplaceGift, "", 0, ask)
+	got, r := w.do(t, operation.ReplaceGift, "", 0, ask)
 	if got != want {
 		t.Fatalf("replace %+v: got %q, want %q", *g, got, want)
 	}
@@ -687,7 +690,7 @@ func (w *world) transfer(t *rapid.T) {
 		}
 		want = fmt.Sprintf("OK %d %d %s %d %d %s", -take, from.balance, from.status, take, to.balance, to.status)
 	}
-	got, _ := w.do(t, gift.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
+	got, _ := w.do(t, operation.TransferBalance, "", 0, &ledger.Transfer{From: from.id, To: to.id,
 		Transfer: gift.Transfer{Caller: w.caller, Amount: money.Amount(amount)}})
 	if got != want {
 		t.Fatalf("transfer %d of %+v to %+v: got %q, want %q", amount, *from, *to, got, want)
@@ -704,7 +707,7 @@ func (w *world) reschedule(t *rapid.T) {
 		g.entries++
 		want = fmt.Sprintf("OK 0 %d %s", g.balance, g.status)
 	}
-	got, _ := w.do(t, gift.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
+	got, _ := w.do(t, operation.RescheduleGift, "", 0, &ledger.Reschedule{VoucherID: g.id,
 		Reschedule: gift.Reschedule{Caller: w.caller, Date: w.now}})
 	if got != want {
 		t.Fatalf("reschedule %+v: got %q, want %q", *g, got, want)

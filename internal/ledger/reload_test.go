@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -52,7 +53,7 @@ func (w *world) reload(t *rapid.T) {
 		want = fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
 	}
 	ask := gift.ReloadRequest{Amount: money.Amount(amount), Account: w.caller.Account}
-	got, r := w.do(t, gift.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+	got, r := w.do(t, operation.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
 			return v.Reload(ask)
@@ -85,8 +86,8 @@ func (w *world) reverseReloadKey(t *rapid.T) {
 		w.expectUndone(t, load, cmd)
 		return
 	}
-	cmd.Operation, cmd.Caller = gift.ReloadGift, w.caller
-	if got, _ := w.do(t, gift.ReverseReload, "", 0, cmd); got != "NOT_FOUND" {
+	cmd.Operation, cmd.Caller = operation.ReloadGift, w.caller
+	if got, _ := w.do(t, operation.ReverseReload, "", 0, cmd); got != "NOT_FOUND" {
 		t.Fatalf("undoing by %s: got %q", key, got)
 	}
 	spent := n > w.loadKeys
@@ -99,7 +100,7 @@ func (w *world) reverseReloadKey(t *rapid.T) {
 		t.Fatal("a reload was decided upon that was undone before it came")
 		return v, gift.Entry{}, nil
 	}}
-	if got, _ := w.do(t, gift.ReloadGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
+	if got, _ := w.do(t, operation.ReloadGift, key, 1, late); got != "REDEMPTION_NOT_ALLOWED" {
 		t.Fatalf("a late reload under the spent %s: got %q", key, got)
 	}
 }
@@ -124,8 +125,8 @@ func (w *world) expectUndone(t *rapid.T, load *modelLoad, cmd *ledger.Undo) {
 		}
 		want = fmt.Sprintf("OK %d %d %s", -load.amount, g.balance, g.status)
 	}
-	cmd.Operation, cmd.Caller = gift.ReloadGift, w.caller
-	if got, _ := w.do(t, gift.ReverseReload, "", 0, cmd); got != want {
+	cmd.Operation, cmd.Caller = operation.ReloadGift, w.caller
+	if got, _ := w.do(t, operation.ReverseReload, "", 0, cmd); got != want {
 		t.Fatalf("undoing %+v of %+v: got %q, want %q", *load, *g, got, want)
 	}
 }
@@ -163,7 +164,7 @@ func (w *world) cashOut(t *rapid.T) {
 		g.balance, g.status = 0, gift.Redeemed
 		g.entries++
 	}
-	got, r := w.do(t, gift.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
+	got, r := w.do(t, operation.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
 		Context: gift.Context{Actor: merchant.Actor{LocationID: at}},
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.CashOut(gift.CashOutRequest{Context: c, Verification: tried, Account: w.caller.Account,

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -35,7 +36,7 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 			&ledger.Hold{VoucherID: id, Hold: gift.Hold{Redeem: gift.Redeem{Amount: 1}}},
 			&ledger.Change{VoucherID: id, Rule: load},
 		} {
-			c := b.call(gift.RedeemGift, "")
+			c := b.call(operation.RedeemGift, "")
 			c.Seen = tt.seen
 			_, err := b.engine.Do(t.Context(), c, cmd)
 			today := "This card was replaced on " + time.Now().UTC().Format("2 January 2006")
@@ -52,7 +53,7 @@ func TestReplacedBeforeItIsTaken(t *testing.T) {
 // replace replaces the card of a gift and gives the new one.
 func (b *bench) replace(id guid.ID) (card ledger.Secrets) {
 	b.Helper()
-	c := b.call(gift.ReplaceGift, "")
+	c := b.call(operation.ReplaceGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		card = r.Secrets
 		return ledger.Answer{Code: ledger.OK, Body: []byte("replaced")}
@@ -85,7 +86,7 @@ func TestReplacedWhileItIsTaken(t *testing.T) {
 					return
 				}
 				seen := g.Replaced
-				c := b.call(gift.RedeemGift, "")
+				c := b.call(operation.RedeemGift, "")
 				c.Seen = &seen
 				c.Render = func(r ledger.Result, _ error) ledger.Answer {
 					if len(r.Entries) == 1 && r.Vouchers[0].Replaced != seen {
@@ -118,7 +119,7 @@ func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 	g := b.mailed(1, time.Now())[0]
 	b.caller.Account.Limits = merchant.Limits{MessagesPerContactPerDay: 1}
 	ask := func(to string) error {
-		c := b.call(gift.ReplaceGift, "")
+		c := b.call(operation.ReplaceGift, "")
 		c.Caller, c.Account = b.caller, b.caller.Account
 		cmd := &ledger.Replace{VoucherID: g.ID, Replace: gift.Replace{Caller: b.caller}}
 		if to != "" {

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -25,7 +26,7 @@ func (b *bench) mailed(n int, due time.Time) []gift.Gift {
 		issue.Gifts = append(issue.Gifts, g)
 	}
 	var made []gift.Gift
-	c := b.call(gift.SendGift, "")
+	c := b.call(operation.SendGift, "")
 	c.Render = func(r ledger.Result, _ error) ledger.Answer {
 		made = r.Gifts
 		return ledger.Answer{}
@@ -68,7 +69,7 @@ func TestRescheduleAgainstTheWorker(t *testing.T) {
 	for lane := range 6 {
 		callers.Go(func() {
 			for n := len(gifts) - 1 - lane; n >= 0; n -= 6 { // from the other end
-				_, err := b.engine.Do(t.Context(), b.call(gift.RescheduleGift, ""), &ledger.Reschedule{
+				_, err := b.engine.Do(t.Context(), b.call(operation.RescheduleGift, ""), &ledger.Reschedule{
 					VoucherID: gifts[n].ID, Reschedule: gift.Reschedule{Caller: b.caller, Date: later}})
 				if err != nil && !errors.Is(err, refusal.RedemptionNotAllowed) {
 					t.Error(err)
@@ -207,7 +208,7 @@ func TestBounceOfAnOvertakenMessage(t *testing.T) {
 		t.Error(err)
 	}
 	b.status(old.VoucherID, gift.FailedDelivery)
-	if _, err := b.engine.Do(t.Context(), b.call(gift.RedeemGift, ""), &ledger.Redeem{VoucherID: old.VoucherID,
+	if _, err := b.engine.Do(t.Context(), b.call(operation.RedeemGift, ""), &ledger.Redeem{VoucherID: old.VoucherID,
 		Redeem: gift.Redeem{Amount: 1}, Notice: true}); err != nil {
 		t.Fatal(err)
 	}

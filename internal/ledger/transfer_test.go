@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -43,7 +44,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 				to := (from + 1 + random.IntN(3)) % 4
 				ask := &ledger.Transfer{From: gifts[from], To: gifts[to], Transfer: gift.Transfer{Caller: b.caller,
 					Amount: money.Amount(random.IntN(300))}}
-				answer, err := engine.Do(b.Context(), b.call(gift.TransferBalance, ""), ask)
+				answer, err := engine.Do(b.Context(), b.call(operation.TransferBalance, ""), ask)
 				switch {
 				case err == nil && answer.Succeeded():
 					mu.Lock()
@@ -82,7 +83,8 @@ func TestATransferIsRepeated(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			answer, err := b.engine.Do(b.Context(), b.call(gift.TransferBalance, "once"), &ledger.Transfer{From: from, To: to,
+			answer, err := b.engine.Do(b.Context(), b.call(operation.TransferBalance, "once"), &ledger.Transfer{From: from,
+				To:       to,
 				Transfer: gift.Transfer{Caller: b.caller, Amount: 100}})
 			if err != nil || !answer.Succeeded() {
 				t.Errorf("%s, %v", answer.Body, err)

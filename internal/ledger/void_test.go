@@ -12,6 +12,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ledger/verify"
@@ -115,7 +116,7 @@ func newVoiding(t *rapid.T, dir, database string) *voiding {
 			Currency: v.caller.Account.Currency, Funded: 100, Balance: 100},
 		Card: gift.Card{Method: contact.Printed, Sender: "Till", DeliveryZone: "UTC"},
 	}
-	_, made := v.do(t, gift.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
+	_, made := v.do(t, operation.SendGift, "", 0, &ledger.Issue{Gifts: []gift.Gift{draft}})
 	if len(made.Gifts) != 1 {
 		t.Fatal("no gift was made")
 	}
@@ -142,15 +143,15 @@ func (v *voiding) names() []string {
 }
 
 // command is what goes under a key.
-func (v *voiding) command(name string) (gift.Operation, ledger.Command) {
+func (v *voiding) command(name string) (operation.Name, ledger.Command) {
 	reverse := gift.Reverse{Caller: v.caller}
 	switch name {
 	case voidedKey:
-		return gift.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 30}}
+		return operation.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 30}}
 	case "other":
-		return gift.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
+		return operation.RedeemGift, &ledger.Redeem{VoucherID: v.gift, Redeem: gift.Redeem{Amount: 5}}
 	case "cancel":
-		return gift.CancelGift, &ledger.Cancel{VoucherIDs: []guid.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
+		return operation.CancelGift, &ledger.Cancel{VoucherIDs: []guid.ID{v.gift}, Cancel: gift.Cancel{Caller: v.caller,
 			To: gift.Cancelled}}
 	case "by id": // in part, and of what may not be there
 		var id guid.ID
@@ -160,15 +161,15 @@ func (v *voiding) command(name string) (gift.Operation, ledger.Command) {
 			}
 		}
 		reverse.Amount = 10
-		return gift.ReverseRedemption, &ledger.Reverse{RedemptionID: id, Reverse: reverse}
+		return operation.ReverseRedemption, &ledger.Reverse{RedemptionID: id, Reverse: reverse}
 	}
-	return gift.ReverseRedemption, &ledger.Reverse{OriginalKey: voidedKey, Reverse: reverse}
+	return operation.ReverseRedemption, &ledger.Reverse{OriginalKey: voidedKey, Reverse: reverse}
 }
 
 // together has several asked in one group, in this order.
 func (v *voiding) together(names []string, what mishap) {
 	type asked struct {
-		operation gift.Operation
+		operation operation.Name
 		command   ledger.Command
 	}
 	var all []asked
@@ -179,11 +180,11 @@ func (v *voiding) together(names []string, what mishap) {
 	v.gate.shut()
 	v.under.next = []mishap{none, what}
 	var wg sync.WaitGroup
-	ask := func(op gift.Operation, key string, cmd ledger.Command, got *string) {
+	ask := func(op operation.Name, key string, cmd ledger.Command, got *string) {
 		wg.Go(func() { *got = v.ask(op, key, cmd) })
 	}
 	var first string
-	ask(gift.RedeemGift, "", &ledger.Rejected{Err: gift.NoSuchGift()}, &first)
+	ask(operation.RedeemGift, "", &ledger.Rejected{Err: gift.NoSuchGift()}, &first)
 	<-v.gate.waiting
 	got := make([]string, len(names))
 	for n, a := range all {
@@ -205,7 +206,7 @@ func (v *voiding) together(names []string, what mishap) {
 	}
 }
 
-func (v *voiding) ask(op gift.Operation, key string, cmd ledger.Command) string {
+func (v *voiding) ask(op operation.Name, key string, cmd ledger.Command) string {
 	call := ledger.Call{AccountID: v.caller.Account.ID, Operation: op, Key: key, Render: func(r ledger.Result,
 		err error) ledger.Answer {
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/web"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/service"
 )
@@ -70,8 +70,8 @@ func TestPriorities(t *testing.T) {
 		if !listed {
 			want, listed = priorities[name]
 		}
-		group, operation, _ := strings.Cut(name, "/")
-		if slices.Contains(gift.Operations(), gift.Operation(operation)) {
+		group, last, _ := strings.Cut(name, "/")
+		if slices.Contains(operation.All(), operation.Name(last)) {
 			want, listed = map[string]admission.Priority{"redemption": admission.Redeem, "gifting": admission.Write}[group], true
 		}
 		if !listed || r.Priority != want {

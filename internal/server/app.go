@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/base/telemetry"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
 	"boon.example/internal/jobs/expiry"
@@ -174,7 +175,7 @@ func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, 
 }
 
 // do runs a command that no caller waits for.
-func (a *app) do(ctx context.Context, account guid.ID, operation gift.Operation, cmd ledger.Command) error {
+func (a *app) do(ctx context.Context, account guid.ID, operation operation.Name, cmd ledger.Command) error {
 	_, err := a.engine.Do(ctx, ledger.Call{
 		AccountID: account, Operation: operation, Account: a.directory.Load().Accounts[account],
 		Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} },

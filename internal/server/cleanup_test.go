@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -49,7 +50,7 @@ func (r *records) save(c ledger.Changes) {
 	}
 }
 
-func (r *records) put(operation gift.Operation, key string, at time.Time) {
+func (r *records) put(operation operation.Name, key string, at time.Time) {
 	r.Helper()
 	r.save(ledger.Changes{Requests: []ledger.Request{{RequestKey: ledger.RequestKey{AccountID: r.account,
 		Operation: operation, Key: key}, At: at}}})
@@ -96,7 +97,7 @@ func (r *records) pass(now time.Time, ran time.Duration) (records int) {
 	return records
 }
 
-func (r *records) kept(operation gift.Operation, key string) bool {
+func (r *records) kept(operation operation.Name, key string) bool {
 	r.Helper()
 	found, err := r.store.Requests(r.Context(), r.account, operation, key)
 	if err != nil {
@@ -121,11 +122,11 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
 		for n := range 2*forgetBatch + 50 {
-			r.put(gift.SendGift, fmt.Sprintf("old %d", n), now.Add(-30*day-time.Hour))
+			r.put(operation.SendGift, fmt.Sprintf("old %d", n), now.Add(-30*day-time.Hour))
 		}
-		r.put(gift.SendGift, "oldest", now.Add(-31*day))
-		r.put(gift.SendGift, "young", now.Add(-30*day+time.Hour))
-		r.put(gift.RedeemGift, "redeemed", now.Add(-400*day))
+		r.put(operation.SendGift, "oldest", now.Add(-31*day))
+		r.put(operation.SendGift, "young", now.Add(-30*day+time.Hour))
+		r.put(operation.RedeemGift, "redeemed", now.Add(-400*day))
 		r.enter(now)
 		if n := r.pass(now, 0); n != 0 {
 			t.Errorf("%d records were deleted before the service had run", n)
@@ -136,7 +137,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 		if n := r.pass(now.Add(12*time.Hour), 11*time.Hour); n != 2*forgetBatch+50 {
 			t.Errorf("%d records were deleted", n)
 		}
-		if !r.kept(gift.SendGift, "young") || !r.kept(gift.RedeemGift, "redeemed") {
+		if !r.kept(operation.SendGift, "young") || !r.kept(operation.RedeemGift, "redeemed") {
 			t.Error("a record was deleted that is to be kept")
 		}
 	})
@@ -146,7 +147,7 @@ func TestOldRecordsAreForgotten(t *testing.T) {
 func TestEventsAreKept(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(gift.SendGift, "k", now.Add(-100*day))
+		r.put(operation.SendGift, "k", now.Add(-100*day))
 		for _, age := range []time.Duration{91 * day, 90*day + time.Hour, 90*day - time.Hour, time.Minute} {
 			r.enter(now.Add(-age))
 		}
@@ -175,7 +176,7 @@ func (r *records) events(n int) (events []event.Event) {
 func TestEventsAreForgottenWithoutRecords(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(gift.RedeemGift, "k", now.Add(-400*day))
+		r.put(operation.RedeemGift, "k", now.Add(-400*day))
 		for _, age := range []time.Duration{100 * day, 91 * day, 89 * day, time.Minute} {
 			r.enter(now.Add(-age))
 		}
@@ -198,7 +199,7 @@ func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
 		now := time.Now()
 		ahead := now.Add(40 * day)
 		for age := range 30 {
-			r.put(gift.SendGift, fmt.Sprintf("day %d", age), now.Add(-time.Duration(age)*day))
+			r.put(operation.SendGift, fmt.Sprintf("day %d", age), now.Add(-time.Duration(age)*day))
 		}
 		r.enter(now)
 		if n := r.pass(ahead, time.Hour); n != 0 {
@@ -212,7 +213,7 @@ func TestAClockThatIsAheadForgetsNextToNothing(t *testing.T) {
 			r.pass(ahead.Add(time.Duration(hour+1)*time.Hour), time.Hour)
 		}
 		for age := range 30 {
-			if kept := r.kept(gift.SendGift, fmt.Sprintf("day %d", age)); kept != (age < 28) && age != 28 {
+			if kept := r.kept(operation.SendGift, fmt.Sprintf("day %d", age)); kept != (age < 28) && age != 28 {
 				t.Errorf("after a day the record of %d days ago is kept: %v", age, kept)
 			}
 		}
@@ -234,14 +235,14 @@ func TestRecordsAreNotForgottenTooSoon(t *testing.T) {
 func TestATestClockMakesNothingOld(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *records) {
 		now := time.Now()
-		r.put(gift.SendGift, "k", now.Add(-100*day))
+		r.put(operation.SendGift, "k", now.Add(-100*day))
 		r.enter(now.Add(-99 * day))
 		live, test := r.account, guid.ID(uuid.New())
 		r.directory.Accounts[test] = &merchant.Account{ID: test, Test: true}
 		r.account = test
 		r.enter(now.AddDate(10, 0, 0))
 		r.account = live
-		if n := r.pass(now, 400*day); n != 0 || !r.kept(gift.SendGift, "k") {
+		if n := r.pass(now, 400*day); n != 0 || !r.kept(operation.SendGift, "k") {
 			t.Errorf("%d records were forgotten by a clock that somebody advanced", n)
 		}
 		r.enter(now)

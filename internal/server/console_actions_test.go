@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"boon.example/examples"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
@@ -256,10 +256,10 @@ func TestActionsNeedTheirPermissions(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
-	operations := map[string]gift.Operation{"resend": gift.ResendGift, "extend": gift.ExtendGift,
-		"reverse": gift.ReverseRedemption, "adjust": gift.AdjustGift, "replace": gift.ReplaceGift,
-		"block": gift.BlockGift, "unblock": gift.UnblockGift, "cancel": gift.CancelGift, "reinstate": gift.ReinstateGift,
-		"transfer": gift.TransferBalance, "cash-out": gift.CashOutGift}
+	operations := map[string]operation.Name{"resend": operation.ResendGift, "extend": operation.ExtendGift,
+		"reverse": operation.ReverseRedemption, "adjust": operation.AdjustGift, "replace": operation.ReplaceGift,
+		"block": operation.BlockGift, "unblock": operation.UnblockGift, "cancel": operation.CancelGift,
+		"reinstate": operation.ReinstateGift, "transfer": operation.TransferBalance, "cash-out": operation.CashOutGift}
 	for _, role := range staff.Roles() {
 		b := s.joined(string(role)+"@example.com", role)
 		for _, p := range closedPages(t) {

@@ -10,6 +10,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/boontest"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/server"
@@ -45,7 +46,7 @@ func (s *service) hold(lasts time.Duration, gifts ...soldGift) {
 			failed = errors.Join(failed, err)
 			voucher, err := guid.Parse(g.VoucherID)
 			failed = errors.Join(failed, err)
-			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: gift.HoldGift,
+			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: operation.HoldGift,
 				Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }},
 				&ledger.Hold{VoucherID: voucher, Hold: gift.Hold{Lasts: lasts}})
 			failed = errors.Join(failed, err)

@@ -7,6 +7,7 @@ import (
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -30,7 +31,7 @@ type Records interface {
 	Parts(ctx context.Context, account, entry guid.ID) ([]gift.Entry, error)
 	// Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 	// answers.
-	Requests(ctx context.Context, account guid.ID, operation gift.Operation, key string) ([]ledger.Request, error)
+	Requests(ctx context.Context, account guid.ID, operation operation.Name, key string) ([]ledger.Request, error)
 	// ProviderKeys gives the Idempotency-Keys of a provider's calls that begin with a text, at most so many.
 	ProviderKeys(ctx context.Context, account guid.ID, begin string, most int) ([]string, error)
 	// LongAnswer reads the body of an answer that was not read with its record.

@@ -7,6 +7,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -17,7 +18,7 @@ import (
 // Request is a call that changes something, on its way through the engine.
 type Request struct {
 	*Call
-	Operation      gift.Operation
+	Operation      operation.Name
 	fingerprint    [32]byte
 	earlier        func([32]byte) (bool, error) // ledger.Call's Fingerprinted
 	wrongCode      atomic.Bool                  // it was refused now for a wrong verification code
@@ -27,7 +28,7 @@ type Request struct {
 }
 
 // Request fingerprints what was asked for: a struct of nothing but what was read.
-func (c *Call) Request(op gift.Operation, asked any) *Request {
+func (c *Call) Request(op operation.Name, asked any) *Request {
 	r := &Request{Call: c, Operation: op}
 	if c.Key != "" {
 		text := wire.Normalized(string(op), asked)
@@ -43,7 +44,7 @@ func (c *Call) Request(op gift.Operation, asked any) *Request {
 // a telephone number is written makes no difference. A repeat is also known by the contacts as they were written, which
 // releases before 0.2.0 fingerprinted, and by the numbers with their country codes and without, as the account reads
 // them.
-func (c *Call) RequestTo(op gift.Operation, asked func(spell func(string) string) any) *Request {
+func (c *Call) RequestTo(op operation.Name, asked func(spell func(string) string) any) *Request {
 	if c.Key == "" {
 		return &Request{Call: c, Operation: op}
 	}
@@ -82,7 +83,7 @@ func (r *Request) Do(cmd ledger.Command, code refusal.Code, success func(*wire.W
 		if refused, ok := errors.AsType[*refusal.Error](err); ok {
 			return r.render(refused)
 		}
-		if r.Operation == gift.ReleaseHold && len(result.Entries) == 0 {
+		if r.Operation == operation.ReleaseHold && len(result.Entries) == 0 {
 			code = ledger.Nothing
 		}
 		return r.Answer(code, func(w *wire.Writer) { success(w, result) })
@@ -150,6 +151,6 @@ func (r *Request) Verified(code string, location guid.ID, do func() (ledger.Answ
 }
 
 // Running reports whether a call with an Idempotency-Key is under way.
-func (c *Call) Running(operation gift.Operation, key string) bool {
+func (c *Call) Running(operation operation.Name, key string) bool {
 	return c.config.Engine.Running(ledger.RequestKey{AccountID: c.Account.ID, Operation: operation, Key: key})
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -30,17 +30,17 @@ func testLongAnswers(t *testing.T, open opener) {
 	for i := range places {
 		places[i] = newID()
 	}
-	record := func(operation gift.Operation, key string, size int, places []guid.ID) ledger.Request {
+	record := func(operation operation.Name, key string, size int, places []guid.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key}, At: noon,
 			Answer: ledger.Answer{Code: refusal.InsufficientBalance, Body: longAnswer(size)}, Locations: places}
 	}
 	long := []ledger.Request{
-		record(gift.SendGift, "order", 8<<20, places[:1]),
-		record(gift.RedeemGift, "order", 4000, places[:2]),
-		record(gift.CancelGift, "everywhere", 2, places),
-		record(gift.ReverseRedemption, strings.Repeat("k", 255), 600, places[:2]),
+		record(operation.SendGift, "order", 8<<20, places[:1]),
+		record(operation.RedeemGift, "order", 4000, places[:2]),
+		record(operation.CancelGift, "everywhere", 2, places),
+		record(operation.ReverseRedemption, strings.Repeat("k", 255), 600, places[:2]),
 	}
-	short := record(gift.RedeemGift, "short", 500, places[:1])
+	short := record(operation.RedeemGift, "short", 500, places[:1])
 	save(t, s, ledger.Changes{Requests: append([]ledger.Request{short}, long...)})
 
 	for _, want := range append(long, short) {
@@ -72,7 +72,7 @@ func testLongAnswers(t *testing.T, open opener) {
 	}
 	for _, r := range long {
 		_, err := s.LongAnswer(t.Context(), ledger.Long{RequestKey: r.RequestKey, Size: len(r.Answer.Body)})
-		if kept := r.Operation == gift.RedeemGift || r.Operation == gift.ReverseRedemption; kept != (err == nil) {
+		if kept := r.Operation == operation.RedeemGift || r.Operation == operation.ReverseRedemption; kept != (err == nil) {
 			t.Errorf("the answer to %s is kept: %v; %v", r.Operation, !kept, err)
 		}
 	}
@@ -81,7 +81,7 @@ func testLongAnswers(t *testing.T, open opener) {
 func testVerifyLongAnswers(t *testing.T, open opener) {
 	s, _ := open(t)
 	var all []ledger.Request
-	for _, operation := range []gift.Operation{gift.SendGift, gift.CancelGift, gift.ResendGift} {
+	for _, operation := range []operation.Name{operation.SendGift, operation.CancelGift, operation.ResendGift} {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: newID(), Operation: operation, Key: "k"},
 			At:     noon,
 			Answer: ledger.Answer{Code: ledger.Created, Body: longAnswer(5000)}})
@@ -106,7 +106,7 @@ func TestRecordsStayOnTheirPages(t *testing.T) {
 	for _, key := range []int{1, 36, 255, 456} {
 		for _, body := range []int{0, 2, 300, 550, 800, 821, 850, 1000, 5000, 2 << 20} {
 			for _, places := range []int{0, 1, 10, 3000} {
-				for _, operation := range []gift.Operation{gift.SendGift, gift.RedeemGift, gift.ReverseRedemption} {
+				for _, operation := range []operation.Name{operation.SendGift, operation.RedeemGift, operation.ReverseRedemption} {
 					n++
 					all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation,
 						Key: fmt.Sprintf("%0*d", key, n)}, At: noon, EntryID: newID(), Spent: true, Locations: make([]guid.ID, places),

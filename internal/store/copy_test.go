@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -50,9 +51,9 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		g := &gifts[i]
 		taken := redeem(t, s, &g.Voucher, money.Amount(1+i))
 		redeem(t, s, &g.Voucher, 2)
-		key := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
-		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
-		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: gift.SendGift,
+		key := ledger.RequestKey{AccountID: g.AccountID, Operation: operation.RedeemGift, Key: fmt.Sprintf("Key-%d ~é", i)}
+		spent := ledger.RequestKey{AccountID: g.AccountID, Operation: operation.RedeemGift, Key: fmt.Sprintf("key_%d", i)}
+		sent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: operation.SendGift,
 			Key: fmt.Sprintf("sent %d", i)},
 			Answer: ledger.Answer{Code: ledger.Created, Body: []byte("{}")}, At: noon}
 		if i%2 == 0 {

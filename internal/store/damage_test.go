@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ledger/verify"
@@ -49,14 +50,14 @@ func newSample(t *testing.T) *sample {
 	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
 	replaceCard(t, s, &k.giver.Voucher, 1)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
-	request := func(o gift.Operation, key string, e guid.ID) ledger.Request {
+	request := func(o operation.Name, key string, e guid.ID) ledger.Request {
 		return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: o, Key: key}, EntryID: e,
 			At:     noon,
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte(`{"id":"` + e.String() + `"}`)}}
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
-		request(gift.RedeemGift, "redeemed", k.taken.ID), request(gift.SendGift, "sent", guid.ID{}),
-		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: gift.RedeemGift, Key: "spent"}, Spent: true,
+		request(operation.RedeemGift, "redeemed", k.taken.ID), request(operation.SendGift, "sent", guid.ID{}),
+		{RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: operation.RedeemGift, Key: "spent"}, Spent: true,
 			At: noon}}})
 	runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: account.ID, ID: k.taken.ID}}},
 		func(st *ledger.State) ledger.Changes {
@@ -67,7 +68,7 @@ func newSample(t *testing.T) *sample {
 				t.Fatal(err)
 			}
 			return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e},
-				Requests: []ledger.Request{request(gift.ReverseRedemption, "reversed", e.ID)}}
+				Requests: []ledger.Request{request(operation.ReverseRedemption, "reversed", e.ID)}}
 		})
 	var issued gift.Entry
 	k.waiting, _ = newGift(account.ID)

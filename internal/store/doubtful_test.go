@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/event"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/intake"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
@@ -23,7 +23,7 @@ func TestUnconfirmedCommit(t *testing.T) {
 	s, server := doubtful(t)
 	g := issue(t, s, newID(), 1)[0]
 	r := filled[ledger.Request](t)
-	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: "k-1"}
+	r.RequestKey = ledger.RequestKey{AccountID: g.AccountID, Operation: operation.RedeemGift, Key: "k-1"}
 
 	standby(t, server, "absent")
 	err := s.Group(t.Context(), ledger.Want{},

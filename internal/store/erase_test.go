@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -43,7 +44,7 @@ func tellingGift(t *testing.T, s *Store, account guid.ID) gift.Gift {
 	body := fmt.Sprintf(`{"orderID":"x","gifts":[{"voucherID":"%s","senderDescription":"Carla","recipientDescription":"Ana Diaz",`+
 		`"message":"Happy birthday","status":"PENDING"},{"voucherID":"y","message":"kept"}]}`, g.ID)
 	request := ledger.Request{At: noon, Answer: ledger.Answer{Code: ledger.Created, Body: []byte(body)},
-		RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.SendGift, Key: "short" + g.ID.String()}}
+		RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.SendGift, Key: "short" + g.ID.String()}}
 	long := request
 	long.Key = "long" + g.ID.String()
 	long.Answer.Body = []byte(strings.Replace(body, `"x"`, `"`+strings.Repeat("x", 2_000)+`"`, 1))
@@ -123,7 +124,7 @@ func answersOf(t *testing.T, s *Store, account guid.ID) (bodies [][]byte) {
 	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
-		k := ledger.RequestKey{AccountID: account, Operation: gift.SendGift}
+		k := ledger.RequestKey{AccountID: account, Operation: operation.SendGift}
 		must(t, rows.Scan(&k.Key))
 		runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{k}}, func(st *ledger.State) ledger.Changes {
 			a := st.Requests[k].Answer
@@ -400,7 +401,7 @@ func orderFor(t *testing.T, s *Store, account guid.ID, at time.Time, people ...s
 			g.ID, name)
 	}
 	c.Requests = []ledger.Request{{At: at, Answer: ledger.Answer{Code: ledger.Created, Body: []byte(body + `]}`)},
-		RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.SendGift, Key: "order" + newID().String()}}}
+		RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.SendGift, Key: "order" + newID().String()}}}
 	save(t, s, c)
 	return c.Gifts
 }
@@ -489,7 +490,7 @@ func testEraseBeside(t *testing.T, open opener) {
 			c.Vouchers, c.Entries = []gift.Voucher{v}, []gift.Entry{e}
 			c.Requests = []ledger.Request{{At: e.At, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(fmt.Sprintf(
 				`{"voucherID":"%s","message":"Hello again","recipientDescription":"Bob"}`, g.ID))},
-				RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: gift.SendGift, Key: "again"}}}
+				RequestKey: ledger.RequestKey{AccountID: account.ID, Operation: operation.SendGift, Key: "again"}}}
 			return c
 		})
 	})

@@ -11,9 +11,9 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// The operations whose records are deleted after a while are those that are kept gift.ForAMonth. They are listed as the
-// index lists them, word for word, so that SQLite uses it. With IN it would make a table of their names for every
-// record that it writes.
+// The operations whose records are deleted after a while are those that are kept operation.ForAMonth. They are listed
+// as the index lists them, word for word, so that SQLite uses it. With IN it would make a table of their names for
+// every record that it writes.
 const (
 	selectOldest = `SELECT made_at FROM request
 		WHERE account_id = $1 AND (operation = 'send-gift' OR operation = 'cancel-gift' OR operation = 'reinstate-gift'

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 )
@@ -18,17 +18,17 @@ func testForget(t *testing.T, open opener) {
 	keep := noon.Add(-30 * 24 * time.Hour)
 	put := func(r ledger.Request) { save(t, s, ledger.Changes{Requests: []ledger.Request{r}}) }
 	for n := range 5 {
-		for _, operation := range []gift.Operation{gift.SendGift, gift.ReinstateGift, gift.RedeemGift,
-			gift.ReverseRedemption, gift.CancelGift,
-			gift.ResendGift, gift.RescheduleGift, gift.BlockGift, gift.UnblockGift, gift.ExtendGift,
-			gift.AdjustGift} {
+		for _, operation := range []operation.Name{operation.SendGift, operation.ReinstateGift, operation.RedeemGift,
+			operation.ReverseRedemption, operation.CancelGift,
+			operation.ResendGift, operation.RescheduleGift, operation.BlockGift, operation.UnblockGift, operation.ExtendGift,
+			operation.AdjustGift} {
 			key := ledger.RequestKey{AccountID: account, Operation: operation, Key: fmt.Sprint(n)}
 			put(ledger.Request{RequestKey: key, At: keep.Add(time.Duration(n-2) * time.Second)}) // two of each are old enough
 		}
 	}
-	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: other, Operation: gift.SendGift, Key: "0"},
+	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: other, Operation: operation.SendGift, Key: "0"},
 		At: keep.Add(-time.Hour)})
-	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.RedeemGift, Key: "spent"},
+	put(ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.RedeemGift, Key: "spent"},
 		Spent: true, At: keep.Add(-time.Hour)})
 
 	for _, want := range []int64{4, 4, 4, 4, 0} {

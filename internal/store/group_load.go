@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -89,7 +90,7 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	for _, k := range want.Undo {
 		if r := g.state.Requests[k]; r != nil && !r.EntryID.IsZero() {
 			into := &entries
-			if k.Operation == gift.HoldGift {
+			if k.Operation == operation.HoldGift {
 				into = &holds
 			}
 			*into = append(*into, ledger.Ref{AccountID: k.AccountID, ID: r.EntryID})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -25,7 +26,7 @@ func hold(t testing.TB, s *Store, v *gift.Voucher, amount money.Amount, lasts ti
 		}
 		e = made
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
-			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: gift.HoldGift, Key: e.ID.String()},
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: operation.HoldGift, Key: e.ID.String()},
 			EntryID:    e.ID, At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
 	})
 	return e
@@ -60,7 +61,7 @@ func testHolds(t *testing.T, open opener) {
 
 	holdRef := ledger.Ref{AccountID: v.AccountID, ID: long.ID}
 	byID := ledger.Want{Holds: []ledger.Ref{holdRef}}
-	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: gift.HoldGift,
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: operation.HoldGift,
 		Key: long.ID.String()}}}
 	var released gift.Entry
 	needed := gift.Entry{AccountID: long.AccountID, ID: long.ID, VoucherID: long.VoucherID, Kind: long.Kind,
@@ -140,7 +141,7 @@ func TestVerifyFindsDamagedReleases(t *testing.T) {
 			held := hold(t, k.Store, &k.whole.Voucher, 300, time.Hour)
 			answer := func(key string, code refusal.Code, entry guid.ID) ledger.Request {
 				return ledger.Request{RequestKey: ledger.RequestKey{AccountID: k.whole.AccountID, Key: key,
-					Operation: gift.ReleaseHold}, EntryID: entry, At: noon,
+					Operation: operation.ReleaseHold}, EntryID: entry, At: noon,
 					Answer: ledger.Answer{Code: code, Body: []byte(held.ID.String())}}
 			}
 			runGroup(t, k.Store, ledger.Want{Vouchers: []ledger.Ref{ref(&k.whole.Voucher)}},

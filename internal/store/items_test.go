@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -137,7 +138,7 @@ func testWorth(t *testing.T, open opener) {
 	engine := ledger.Start(s, ledger.Options{})
 	defer engine.Stop()
 	for n, by := range slices.Repeat([]money.Amount{5, -4}, 70) { // more than a milestone of a history
-		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: gift.AdjustGift,
+		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: operation.AdjustGift,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
 			&ledger.Change{VoucherID: adjusted, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 				return v.Adjust(gift.Adjust{Context: c, Caller: caller, Amount: by, ReasonCode: gift.ReasonMistake,

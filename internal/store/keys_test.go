@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/post/message"
@@ -64,7 +65,7 @@ func TestRotation(t *testing.T) {
 			gifts := issue(t, a, account, 3)
 			message := message.Message{ID: newID(), GiftID: gifts[0].ID, Text: "Hello", At: noon}
 			must(t, a.KeepMessage(t.Context(), message))
-			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.SendGift, Key: "k"},
+			sold := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.SendGift, Key: "k"},
 				Fingerprint: a.Keys().Fingerprint([]byte("sell")), Answer: ledger.Answer{Code: ledger.OK, Body: []byte("sold")},
 				At: noon}
 			save(t, a, ledger.Changes{Requests: []ledger.Request{sold}})
@@ -102,7 +103,7 @@ func TestRotation(t *testing.T) {
 				if m, err := s.Message(t.Context(), message.ID); err != nil || m.Text != "Hello" {
 					t.Errorf("a message: %q, %v", m.Text, err)
 				}
-				r, err := s.Requests(t.Context(), account, gift.SendGift, "k")
+				r, err := s.Requests(t.Context(), account, operation.SendGift, "k")
 				if err != nil || len(r) != 1 || string(r[0].Answer.Body) != "sold" {
 					t.Fatalf("an answer: %v, %v", r, err)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
@@ -130,8 +131,8 @@ func TestForgettableIsOfTheTable(t *testing.T) {
 	for _, m := range regexp.MustCompile(`operation = '([a-z-]+)'`).FindAllStringSubmatch(selectForgettable, -1) {
 		is = append(is, m[1])
 	}
-	for _, o := range gift.Operations() {
-		if o.Replay() == gift.ForAMonth {
+	for _, o := range operation.All() {
+		if o.Replay() == operation.ForAMonth {
 			want = append(want, fmt.Sprint(o))
 		}
 	}

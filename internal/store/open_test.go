@@ -19,7 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/message"
@@ -441,7 +441,8 @@ func useSecrets(t *testing.T, s *Store) (secrets []string) {
 		taken := redeem(t, s, &g.Voucher, 100)
 		answer := []byte(`{"voucherCode":"` + code + `","voucherPublicToken":"` + token + `"}`)
 		var c ledger.Changes
-		for _, o := range []gift.Operation{gift.SendGift, gift.ReinstateGift, gift.CancelGift, gift.ResendGift} {
+		for _, o := range []operation.Name{operation.SendGift, operation.ReinstateGift, operation.CancelGift,
+			operation.ResendGift} {
 			c.Requests = append(c.Requests, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 				Key: g.ID.String()},
 				Fingerprint: s.Keys().Fingerprint(answer), Answer: ledger.Answer{Code: ledger.OK, Body: answer}, EntryID: taken.ID,
@@ -498,8 +499,8 @@ func TestAnOlderProgramOnANewerSchema(t *testing.T) {
 			g := issue(t, old, newID(), 1)[0]
 			taken := redeem(t, old, &g.Voucher, 100)
 			save(t, old, ledger.Changes{Requests: []ledger.Request{{EntryID: taken.ID, At: noon,
-				RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: gift.RedeemGift, Key: "k"}}}})
-			if found, err := old.Requests(t.Context(), g.AccountID, gift.RedeemGift, "k"); err != nil || len(found) != 1 {
+				RequestKey: ledger.RequestKey{AccountID: g.AccountID, Operation: operation.RedeemGift, Key: "k"}}}})
+			if found, err := old.Requests(t.Context(), g.AccountID, operation.RedeemGift, "k"); err != nil || len(found) != 1 {
 				t.Errorf("%d records, %v", len(found), err)
 			}
 			redeem(t, s, &g.Voucher, 100) // and the newer one beside it

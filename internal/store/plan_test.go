@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/misses"
@@ -98,7 +98,7 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 	addJobs(t, s, gifts)
 	var requests []ledger.Request
 	for i := range gifts {
-		key := ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: gift.RedeemGift, Key: fmt.Sprint(i)}
+		key := ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: operation.RedeemGift, Key: fmt.Sprint(i)}
 		requests = append(requests, ledger.Request{RequestKey: key, At: noon})
 	}
 	save(t, s, ledger.Changes{Requests: requests})

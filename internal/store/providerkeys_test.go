@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 )
@@ -15,7 +15,7 @@ func testProviderKeys(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, provider := newID(), newID()
 	var all []ledger.Request
-	keep := func(account guid.ID, operation gift.Operation, key string) string {
+	keep := func(account guid.ID, operation operation.Name, key string) string {
 		all = append(all, ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation, Key: key},
 			Answer: ledger.Answer{Code: ledger.OK, Body: []byte("{}")}, At: noon})
 		return key
@@ -23,15 +23,15 @@ func testProviderKeys(t *testing.T, open opener) {
 	of := func(key string) string { return ledger.ProviderKey(provider, key) }
 	var want []string
 	for _, end := range []string{"A", "B", "a", "b:2", "ö"} { // as bytes, not as words
-		want = append(want, keep(account, gift.RedeemGift, of("order:"+end)))
+		want = append(want, keep(account, operation.RedeemGift, of("order:"+end)))
 	}
-	keep(account, gift.ReverseRedemption, want[0])
+	keep(account, operation.ReverseRedemption, want[0])
 	for _, other := range []string{"order", "order9:A", "orders:A", "Order:A", "ordeR:A"} {
-		keep(account, gift.RedeemGift, of(other))
+		keep(account, operation.RedeemGift, of(other))
 	}
-	keep(account, gift.RedeemGift, "order:A")
-	keep(account, gift.RedeemGift, ledger.ProviderKey(newID(), "order:A"))
-	keep(newID(), gift.RedeemGift, of("order:A"))
+	keep(account, operation.RedeemGift, "order:A")
+	keep(account, operation.RedeemGift, ledger.ProviderKey(newID(), "order:A"))
+	keep(newID(), operation.RedeemGift, of("order:A"))
 	save(t, s, ledger.Changes{Requests: all})
 	for most := 1; most < len(want)+2; most++ {
 		got, err := s.ProviderKeys(t.Context(), account, of("order:"), most)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -28,7 +29,7 @@ func testLoads(t *testing.T, open opener) {
 		must(t, err)
 		load = e
 		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}, Requests: []ledger.Request{{
-			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: gift.ReloadGift, Key: "k"}, EntryID: e.ID,
+			RequestKey: ledger.RequestKey{AccountID: v.AccountID, Operation: operation.ReloadGift, Key: "k"}, EntryID: e.ID,
 			At: noon, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(e.ID.String())}}}}
 	})
 	read, err := s.Gift(t.Context(), v.AccountID, v.ID)
@@ -38,7 +39,7 @@ func testLoads(t *testing.T, open opener) {
 	}
 	reload := ledger.Ref{AccountID: v.AccountID, ID: load.ID}
 	byID := ledger.Want{Undoable: []ledger.Ref{reload}}
-	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: gift.ReloadGift, Key: "k"}}}
+	byKey := ledger.Want{Undo: []ledger.RequestKey{{AccountID: v.AccountID, Operation: operation.ReloadGift, Key: "k"}}}
 	undo := func(st *ledger.State, done gift.Undoable) ledger.Changes {
 		after, e, err := st.Vouchers[ref(v)].ReverseReload(done, gift.Undo{Context: at(), Caller: &merchant.Caller{}})
 		must(t, err)
@@ -76,7 +77,7 @@ func testCashOuts(t *testing.T, open opener) {
 	at := func() gift.Context {
 		return gift.Context{EntryID: newID(), Now: noon, Actor: merchant.Actor{LocationID: till}}
 	}
-	key := ledger.RequestKey{AccountID: v.AccountID, Operation: gift.CashOutGift, Key: "k"}
+	key := ledger.RequestKey{AccountID: v.AccountID, Operation: operation.CashOutGift, Key: "k"}
 	var paid gift.Entry
 	runGroup(t, s, ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) ledger.Changes {
 		after, e, err := st.Vouchers[ref(v)].CashOut(gift.CashOutRequest{Context: at(), Account: a,

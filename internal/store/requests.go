@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
@@ -56,7 +56,7 @@ var confirmRequests = db.Text{Postgres: `SELECT 1 FROM request WHERE account_id 
 
 // Requests gives the records of an Idempotency-Key, of one operation or of all (operation ""), without their long
 // answers. What it gives is durable.
-func (s *Store) Requests(ctx context.Context, account guid.ID, operation gift.Operation,
+func (s *Store) Requests(ctx context.Context, account guid.ID, operation operation.Name,
 	key string) (found []ledger.Request, err error) {
 	const query = `SELECT r.account_id, r.key, r.operation, r.fingerprint, r.code, r.answer, r.sealed, r.entry_id, r.spent,
 			r.locations, r.made_at, r.size, a.locations

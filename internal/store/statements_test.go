@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/books"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -363,8 +364,9 @@ func redeemTogether(t *testing.T, s *Store, gifts []gift.Gift, amount money.Amou
 	var want ledger.Want
 	for i := range gifts {
 		want.Vouchers = append(want.Vouchers, ref(&gifts[i].Voucher))
-		want.Requests = append(want.Requests, ledger.RequestKey{AccountID: gifts[i].AccountID, Operation: gift.RedeemGift,
-			Key: gifts[i].ID.String()})
+		want.Requests = append(want.Requests, ledger.RequestKey{AccountID: gifts[i].AccountID,
+			Operation: operation.RedeemGift,
+			Key:       gifts[i].ID.String()})
 	}
 	must(t, s.Group(t.Context(), want, func(st *ledger.State) (c ledger.Changes) {
 		for _, v := range st.Vouchers {

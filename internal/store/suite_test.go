@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -332,15 +333,17 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	s, _ := open(t)
 	var want []ledger.Request
 	account := newID()
-	for _, operation := range []gift.Operation{gift.SendGift, gift.RedeemGift, gift.ReverseRedemption,
-		gift.CancelGift,
-		gift.ReinstateGift, gift.ResendGift, gift.RescheduleGift, gift.TransferBalance, gift.ReplaceGift} {
+	for _, operation := range []operation.Name{operation.SendGift, operation.RedeemGift, operation.ReverseRedemption,
+		operation.CancelGift,
+		operation.ReinstateGift, operation.ResendGift, operation.RescheduleGift, operation.TransferBalance,
+		operation.ReplaceGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
 		r.Answer.Replayed, r.Answer.Dry, r.Answer.Long = false, false, ledger.Long{}
 		want = append(want, r)
 	}
-	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: gift.RedeemGift, Key: "spent"},
+	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.RedeemGift,
+		Key: "spent"},
 		Spent: true, At: noon}
 	save(t, s, ledger.Changes{Requests: append(slices.Clone(want), spent)})
 
@@ -416,7 +419,7 @@ func testGroupLoads(t *testing.T, open opener) {
 	gifts := append(issue(t, s, a, 40), issue(t, s, b, 3)...) // more than one statement carries
 	taken := redeem(t, s, &gifts[0].Voucher, 500)
 	other := redeem(t, s, &gifts[1].Voucher, 10_000)
-	undone := ledger.RequestKey{AccountID: a, Operation: gift.RedeemGift, Key: "k"}
+	undone := ledger.RequestKey{AccountID: a, Operation: operation.RedeemGift, Key: "k"}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{RequestKey: undone, EntryID: taken.ID, At: noon}}})
 	give := func(amount money.Amount) {
 		runGroup(t, s, ledger.Want{Undoable: []ledger.Ref{{AccountID: a, ID: taken.ID}}},
@@ -436,7 +439,7 @@ func testGroupLoads(t *testing.T, open opener) {
 	give(50)
 
 	want := ledger.Want{
-		Undo:     []ledger.RequestKey{undone, {AccountID: a, Operation: gift.RedeemGift, Key: "never made"}},
+		Undo:     []ledger.RequestKey{undone, {AccountID: a, Operation: operation.RedeemGift, Key: "never made"}},
 		Undoable: []ledger.Ref{{AccountID: a, ID: other.ID}, {AccountID: b, ID: other.ID}, {AccountID: a, ID: newID()}},
 		Codes:    []codes.VoucherCode{gifts[3].Card.Code, newCode()},
 		Vouchers: []ledger.Ref{{AccountID: b, ID: gifts[0].ID}, {AccountID: a, ID: newID()}},
@@ -618,8 +621,9 @@ func testConstraints(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	save(t, s, ledger.Changes{Requests: []ledger.Request{
-		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: gift.RedeemGift, Key: "k"}, EntryID: taken.ID,
-			At: noon}}})
+		{RequestKey: ledger.RequestKey{AccountID: g[0].AccountID, Operation: operation.RedeemGift, Key: "k"},
+			EntryID: taken.ID,
+			At:      noon}}})
 	held := hold(t, s, &g[1].Voucher, 100, time.Hour)
 	before := dump(t, s)
 	const columns = `INSERT INTO entry (account_id, voucher_id, seq, previous, id, kind, delta, balance, status, made_at, `
@@ -1498,7 +1502,7 @@ func testLimitOverMidnight(t *testing.T, open opener) {
 		Limits: merchant.Limits{RedeemedPerDay: 100}}
 	taken := 0
 	for n, g := range issue(t, s, account.ID, 6) {
-		_, err := engines[n%2].Do(t.Context(), ledger.Call{AccountID: account.ID, Operation: gift.RedeemGift,
+		_, err := engines[n%2].Do(t.Context(), ledger.Call{AccountID: account.ID, Operation: operation.RedeemGift,
 			Account: account, Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
 			&ledger.Redeem{VoucherID: g.ID, Redeem: gift.Redeem{Amount: 100, Account: account}})
 		if err == nil {
@@ -1579,7 +1583,7 @@ func testOvertaken(t *testing.T, open opener) {
 	g := issue(t, s, newID(), 1)[0]
 	taken := redeem(t, s, &g.Voucher, 50)
 	of := ledger.Ref{AccountID: g.AccountID, ID: taken.ID}
-	key := ledger.RequestKey{AccountID: g.AccountID, Operation: gift.ReverseRedemption, Key: "again"}
+	key := ledger.RequestKey{AccountID: g.AccountID, Operation: operation.ReverseRedemption, Key: "again"}
 	want := ledger.Want{Requests: []ledger.RequestKey{key}, Undoable: []ledger.Ref{of}}
 	elsewhere := again()
 	ended := make(chan error, 1)
@@ -1621,7 +1625,7 @@ func testVerify(t *testing.T, open opener) {
 	taken := redeem(t, s, &gifts[3].Voucher, 5)
 	save(t, s, ledger.Changes{Requests: []ledger.Request{{EntryID: taken.ID, At: noon,
 		Answer:     ledger.Answer{Code: ledger.OK, Body: []byte(taken.ID.String())},
-		RequestKey: ledger.RequestKey{AccountID: accounts[0], Operation: gift.RedeemGift, Key: "k"}}}})
+		RequestKey: ledger.RequestKey{AccountID: accounts[0], Operation: operation.RedeemGift, Key: "k"}}}})
 	n := 0
 	for from, more := (ledger.Ref{}), true; more; {
 		page, histories, err := s.Check(func(problem string) { t.Error(problem) }).Page(t.Context(), from, 500, 10)

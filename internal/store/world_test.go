@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -182,7 +183,7 @@ func benchmarkGroup(b *testing.B, open opener, vouchers int) {
 		var w ledger.Want
 		for range size {
 			w.Vouchers = append(w.Vouchers, ref(&all[next].Voucher))
-			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: gift.RedeemGift,
+			w.Requests = append(w.Requests, ledger.RequestKey{AccountID: account, Operation: operation.RedeemGift,
 				Key: uuid.NewString()})
 			next = (next + 7919) % len(all)
 		}

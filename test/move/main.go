@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -123,7 +124,7 @@ func fillGroup(ctx context.Context, s *store.Store, account guid.ID, n int) erro
 			return err
 		}
 		c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, issued)
-		c.Requests = append(c.Requests, request(account, gift.SendGift, guid.ID{}, 870))
+		c.Requests = append(c.Requests, request(account, operation.SendGift, guid.ID{}, 870))
 	}
 	if err := s.Group(ctx, ledger.Want{}, func(*ledger.State) ledger.Changes { return c }); err != nil {
 		return err
@@ -183,13 +184,13 @@ func history(c *ledger.Changes, v gift.Voucher) error {
 		return err
 	}
 	c.Vouchers, c.Entries = append(c.Vouchers, after), append(c.Entries, first, second, back)
-	c.Requests = append(c.Requests, request(v.AccountID, gift.RedeemGift, first.ID, 300),
-		request(v.AccountID, gift.RedeemGift, second.ID, 300),
-		request(v.AccountID, gift.ReverseRedemption, back.ID, 300))
+	c.Requests = append(c.Requests, request(v.AccountID, operation.RedeemGift, first.ID, 300),
+		request(v.AccountID, operation.RedeemGift, second.ID, 300),
+		request(v.AccountID, operation.ReverseRedemption, back.ID, 300))
 	return nil
 }
 
-func request(account guid.ID, o gift.Operation, entry guid.ID, size int) ledger.Request {
+func request(account guid.ID, o operation.Name, entry guid.ID, size int) ledger.Request {
 	return ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: o,
 		Key: uuid.Must(uuid.NewV7()).String()},
 		Answer: ledger.Answer{Code: ledger.OK, Body: append(make([]byte, size), entry.String()...)}, EntryID: entry,

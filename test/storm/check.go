@@ -339,7 +339,7 @@ func (s *Storm) entries(url string, v *voucher) (map[string]int, error) {
 			case e.Kind == gift.WrongVerificationCode,
 				slices.ContainsFunc(unnamed, func(k kind) bool { return operations[k].entry == e.Kind }):
 				found[string(e.Kind)]++
-			case slices.ContainsFunc(operations[:], func(o operation) bool { return o.entry == e.Kind }):
+			case slices.ContainsFunc(operations[:], func(o opRow) bool { return o.entry == e.Kind }):
 				found[e.EntryID]++
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/test/rig"
 )
@@ -49,15 +50,15 @@ const (
 	kinds
 )
 
-// operation is what there is to know of a kind of call; sign and scope of keys come from the table of operations.
-type operation struct {
+// opRow is what there is to know of a kind of call; sign and scope of keys come from the table of operations.
+type opRow struct {
 	path  string
-	does  gift.Operation // "": it changes nothing
+	does  operation.Name // "": it changes nothing
 	entry gift.Kind      // by whose id a call is acknowledged, or whose number in the history is known; "": neither
 }
 
 // sign is that of what a call adds to the balance.
-func (o operation) sign() int64 {
+func (o opRow) sign() int64 {
 	switch o.entry.Balance() {
 	case gift.Grows, gift.Moves:
 		return 1
@@ -67,31 +68,31 @@ func (o operation) sign() int64 {
 	return 0
 }
 
-var operations = [kinds]operation{
-	redeem:     {rig.Redeem, gift.RedeemGift, gift.Redemption},
-	hold:       {rig.Hold, gift.HoldGift, gift.HoldMade},
-	capture:    {rig.Capture, gift.CaptureHold, gift.Redemption},
-	reverse:    {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
-	void:       {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
-	release:    {rig.Release, gift.ReleaseHold, ""}, // a hold that is over, or cancelled, is released by nobody
-	withdraw:   {rig.Release, gift.ReleaseHold, ""},
-	load:       {rig.Reload, gift.ReloadGift, gift.Reload},
-	unload:     {rig.Unload, gift.ReverseReload, gift.ReloadReversal},
-	activate:   {rig.Activate, gift.ActivateGift, gift.Activation},
-	deactivate: {rig.Unsell, gift.ReverseActivation, gift.ActivationReversal},
-	adjust:     {rig.Adjust, gift.AdjustGift, gift.Adjustment},
-	block:      {rig.Block, gift.BlockGift, ""}, // what is blocked is not blocked again
-	unblock:    {rig.Unblock, gift.UnblockGift, ""},
-	replace:    {rig.Replace, gift.ReplaceGift, gift.Replaced},
-	extend:     {rig.Extend, gift.ExtendGift, gift.Extended},
-	cashingOut: {rig.CashOut, gift.CashOutGift, gift.CashOut},
-	payBack:    {rig.Reverse, gift.ReverseRedemption, gift.Reversal},
-	give:       {rig.Transfer, gift.TransferBalance, gift.TransferOut},
-	receive:    {rig.Transfer, gift.TransferBalance, gift.TransferIn},
-	cancel:     {rig.Cancel, gift.CancelGift, gift.Cancellation},
-	reinstate:  {rig.Restore, gift.ReinstateGift, gift.Reinstatement},
+var operations = [kinds]opRow{
+	redeem:     {rig.Redeem, operation.RedeemGift, gift.Redemption},
+	hold:       {rig.Hold, operation.HoldGift, gift.HoldMade},
+	capture:    {rig.Capture, operation.CaptureHold, gift.Redemption},
+	reverse:    {rig.Reverse, operation.ReverseRedemption, gift.Reversal},
+	void:       {rig.Reverse, operation.ReverseRedemption, gift.Reversal},
+	release:    {rig.Release, operation.ReleaseHold, ""}, // a hold that is over, or cancelled, is released by nobody
+	withdraw:   {rig.Release, operation.ReleaseHold, ""},
+	load:       {rig.Reload, operation.ReloadGift, gift.Reload},
+	unload:     {rig.Unload, operation.ReverseReload, gift.ReloadReversal},
+	activate:   {rig.Activate, operation.ActivateGift, gift.Activation},
+	deactivate: {rig.Unsell, operation.ReverseActivation, gift.ActivationReversal},
+	adjust:     {rig.Adjust, operation.AdjustGift, gift.Adjustment},
+	block:      {rig.Block, operation.BlockGift, ""}, // what is blocked is not blocked again
+	unblock:    {rig.Unblock, operation.UnblockGift, ""},
+	replace:    {rig.Replace, operation.ReplaceGift, gift.Replaced},
+	extend:     {rig.Extend, operation.ExtendGift, gift.Extended},
+	cashingOut: {rig.CashOut, operation.CashOutGift, gift.CashOut},
+	payBack:    {rig.Reverse, operation.ReverseRedemption, gift.Reversal},
+	give:       {rig.Transfer, operation.TransferBalance, gift.TransferOut},
+	receive:    {rig.Transfer, operation.TransferBalance, gift.TransferIn},
+	cancel:     {rig.Cancel, operation.CancelGift, gift.Cancellation},
+	reinstate:  {rig.Restore, operation.ReinstateGift, gift.Reinstatement},
 	look:       {rig.Validate, "", ""},
-	sell:       {rig.SendGift, gift.SendGift, ""}, // nothing is written down of it
+	sell:       {rig.SendGift, operation.SendGift, ""}, // nothing is written down of it
 }
 
 // words are what the report calls them.

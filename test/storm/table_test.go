@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 )
 
 // noStorm are operations that make value and that no till of a storm calls, and why.
-var noStorm = map[gift.Operation]string{
-	gift.CreateStock: "the cards are made before the storm",
-	gift.RedeemGifts: "tills of a storm have one gift each; TestSalesRace of internal/face/api races it",
+var noStorm = map[operation.Name]string{
+	operation.CreateStock: "the cards are made before the storm",
+	operation.RedeemGifts: "tills of a storm have one gift each; TestSalesRace of internal/face/api races it",
 }
 
 // movesNothing reports whether an operation leaves a gift's balance, what is held of it and what is owed for it as they
 // are: a storm may do without such an operation, for its books could not tell.
-func movesNothing(o gift.Operation) bool {
+func movesNothing(o operation.Name) bool {
 	_, owed := o.Makes().Books()
 	return o.Makes().Balance() == gift.Stays && o.Makes().Held() == gift.Stays && owed == gift.Stays
 }
@@ -25,7 +26,7 @@ func movesNothing(o gift.Operation) bool {
 // is called, by its own path, also what undoes it, and such a call is acknowledged by the entry that the table names.
 func TestEveryOperationIsInTheStorm(t *testing.T) {
 	t.Parallel()
-	called := map[gift.Operation][]gift.Kind{}
+	called := map[operation.Name][]gift.Kind{}
 	for k, o := range operations {
 		if o.does == "" {
 			continue
@@ -42,10 +43,10 @@ func TestEveryOperationIsInTheStorm(t *testing.T) {
 			t.Errorf("the report has no words for %s", o.does)
 		}
 	}
-	if !slices.Contains(called[gift.TransferBalance], gift.TransferIn) {
+	if !slices.Contains(called[operation.TransferBalance], gift.TransferIn) {
 		t.Error("nobody sees a transfer as the gift that receives it")
 	}
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		if why := noStorm[o]; len(called[o]) == 0 && !movesNothing(o) && why == "" {
 			t.Errorf("%s moves value, and no till of a storm calls it", o)
 		}

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/face/reference"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -128,13 +129,13 @@ type Route struct {
 	anyKey   bool                 // also for a system key; so, too
 	uploads  bool                 // its body is a file, which the handler reads itself
 	// under which it keeps idempotency records; "": it keeps none, and an Idempotency-Key is ignored
-	operation gift.Operation
+	operation operation.Name
 	receipt   bool // its answer may have a receipt
 }
 
 // most is how long a body may be.
 func (r *Route) most() int64 {
-	if r.operation == gift.SendGift {
+	if r.operation == operation.SendGift {
 		return maxOrderBody
 	}
 	return maxBody
@@ -173,21 +174,21 @@ func Routes() []Route {
 func giftingRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/send-gift", Priority: admission.Write,
-			handle: onGifts(gifts.SendGift), deadline: otherDeadline, operation: gift.SendGift},
+			handle: onGifts(gifts.SendGift), deadline: otherDeadline, operation: operation.SendGift},
 		{Method: "POST", Pattern: base + "/gifting/cancel-gift", Priority: admission.Write,
-			handle: onGifts(gifts.CancelGift), deadline: otherDeadline, operation: gift.CancelGift},
+			handle: onGifts(gifts.CancelGift), deadline: otherDeadline, operation: operation.CancelGift},
 		{Method: "POST", Pattern: base + "/gifting/reinstate-gift", Priority: admission.Write,
-			handle: onGifts(gifts.ReinstateGift), deadline: otherDeadline, operation: gift.ReinstateGift},
+			handle: onGifts(gifts.ReinstateGift), deadline: otherDeadline, operation: operation.ReinstateGift},
 		{Method: "POST", Pattern: base + "/gifting/resend-gift", Priority: admission.Write,
-			handle: onGifts(gifts.ResendGift), deadline: otherDeadline, operation: gift.ResendGift},
+			handle: onGifts(gifts.ResendGift), deadline: otherDeadline, operation: operation.ResendGift},
 		{Method: "POST", Pattern: base + "/gifting/reschedule-gift", Priority: admission.Write,
-			handle: onGifts(gifts.RescheduleGift), deadline: otherDeadline, operation: gift.RescheduleGift},
+			handle: onGifts(gifts.RescheduleGift), deadline: otherDeadline, operation: operation.RescheduleGift},
 		{Method: "POST", Pattern: base + "/gifting/replace-gift", Priority: admission.Write,
-			handle: onGifts(gifts.ReplaceGift), deadline: otherDeadline, operation: gift.ReplaceGift},
+			handle: onGifts(gifts.ReplaceGift), deadline: otherDeadline, operation: operation.ReplaceGift},
 		{Method: "POST", Pattern: base + "/gifting/transfer-balance", Priority: admission.Write,
-			handle: onGifts(gifts.TransferBalance), deadline: otherDeadline, operation: gift.TransferBalance},
+			handle: onGifts(gifts.TransferBalance), deadline: otherDeadline, operation: operation.TransferBalance},
 		{Method: "POST", Pattern: base + "/gifting/create-stock", Priority: admission.Write,
-			handle: onGifts(gifts.CreateStock), deadline: otherDeadline, operation: gift.CreateStock},
+			handle: onGifts(gifts.CreateStock), deadline: otherDeadline, operation: operation.CreateStock},
 	}
 }
 
@@ -196,28 +197,28 @@ func redemptionRoutes() []Route {
 		{Method: "POST", Pattern: base + "/redemption/validate-gift", Priority: admission.Validate,
 			handle: onGifts(gifts.ValidateGift), deadline: redemptionDeadline, needs: merchant.MayValidate},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gift", Priority: admission.Redeem,
-			handle: onGifts(gifts.Rehearsed(gifts.RedeemGift)), deadline: redemptionDeadline, operation: gift.RedeemGift,
+			handle: onGifts(gifts.Rehearsed(gifts.RedeemGift)), deadline: redemptionDeadline, operation: operation.RedeemGift,
 			receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/redeem-gifts", Priority: admission.Redeem,
-			handle: onGifts(gifts.RedeemGifts), deadline: redemptionDeadline, operation: gift.RedeemGifts},
+			handle: onGifts(gifts.RedeemGifts), deadline: redemptionDeadline, operation: operation.RedeemGifts},
 		{Method: "POST", Pattern: base + "/redemption/hold-gift", Priority: admission.Redeem,
-			handle: onGifts(gifts.HoldGift), deadline: redemptionDeadline, operation: gift.HoldGift},
+			handle: onGifts(gifts.HoldGift), deadline: redemptionDeadline, operation: operation.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,
-			handle: onGifts(gifts.CaptureHold), deadline: redemptionDeadline, operation: gift.CaptureHold, receipt: true},
+			handle: onGifts(gifts.CaptureHold), deadline: redemptionDeadline, operation: operation.CaptureHold, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: admission.Redeem,
-			handle: onGifts(gifts.ReleaseHold), deadline: redemptionDeadline, operation: gift.ReleaseHold},
+			handle: onGifts(gifts.ReleaseHold), deadline: redemptionDeadline, operation: operation.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: admission.Redeem,
-			handle: onGifts(gifts.ReverseRedemption), deadline: redemptionDeadline, operation: gift.ReverseRedemption},
+			handle: onGifts(gifts.ReverseRedemption), deadline: redemptionDeadline, operation: operation.ReverseRedemption},
 		{Method: "POST", Pattern: base + "/redemption/activate-gift", Priority: admission.Redeem,
-			handle: onGifts(gifts.ActivateGift), deadline: redemptionDeadline, operation: gift.ActivateGift, receipt: true},
+			handle: onGifts(gifts.ActivateGift), deadline: redemptionDeadline, operation: operation.ActivateGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-activation", Priority: admission.Redeem,
-			handle: onGifts(gifts.ReverseActivation), deadline: redemptionDeadline, operation: gift.ReverseActivation},
+			handle: onGifts(gifts.ReverseActivation), deadline: redemptionDeadline, operation: operation.ReverseActivation},
 		{Method: "POST", Pattern: base + "/redemption/reload-gift", Priority: admission.Redeem,
-			handle: onGifts(gifts.ReloadGift), deadline: redemptionDeadline, operation: gift.ReloadGift, receipt: true},
+			handle: onGifts(gifts.ReloadGift), deadline: redemptionDeadline, operation: operation.ReloadGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/cash-out-gift", Priority: admission.Redeem,
-			handle: onGifts(gifts.CashOutGift), deadline: redemptionDeadline, operation: gift.CashOutGift, receipt: true},
+			handle: onGifts(gifts.CashOutGift), deadline: redemptionDeadline, operation: operation.CashOutGift, receipt: true},
 		{Method: "POST", Pattern: base + "/redemption/reverse-reload", Priority: admission.Redeem,
-			handle: onGifts(gifts.ReverseReload), deadline: redemptionDeadline, operation: gift.ReverseReload},
+			handle: onGifts(gifts.ReverseReload), deadline: redemptionDeadline, operation: operation.ReverseReload},
 	}
 }
 
@@ -245,13 +246,13 @@ func readingRoutes() []Route {
 func careRoutes() []Route {
 	return []Route{
 		{Method: "POST", Pattern: base + "/gifting/block-gift", Priority: admission.Write,
-			handle: onGifts(gifts.BlockGift), deadline: otherDeadline, operation: gift.BlockGift},
+			handle: onGifts(gifts.BlockGift), deadline: otherDeadline, operation: operation.BlockGift},
 		{Method: "POST", Pattern: base + "/gifting/unblock-gift", Priority: admission.Write,
-			handle: onGifts(gifts.UnblockGift), deadline: otherDeadline, operation: gift.UnblockGift},
+			handle: onGifts(gifts.UnblockGift), deadline: otherDeadline, operation: operation.UnblockGift},
 		{Method: "POST", Pattern: base + "/gifting/adjust-gift", Priority: admission.Write,
-			handle: onGifts(gifts.AdjustGift), deadline: otherDeadline, operation: gift.AdjustGift},
+			handle: onGifts(gifts.AdjustGift), deadline: otherDeadline, operation: operation.AdjustGift},
 		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
-			handle: onGifts(gifts.ExtendGift), deadline: otherDeadline, operation: gift.ExtendGift},
+			handle: onGifts(gifts.ExtendGift), deadline: otherDeadline, operation: operation.ExtendGift},
 	}
 }
 
@@ -461,7 +462,7 @@ func (a *API) handler(h handler) http.Handler {
 }
 
 // whole gives an answer of an operation with its body, as the caller may see it.
-func (c *call) whole(op gift.Operation, a ledger.Answer) (_ ledger.Answer, err error) {
+func (c *call) whole(op operation.Name, a ledger.Answer) (_ ledger.Answer, err error) {
 	if a, err = c.Whole(a); err != nil {
 		return ledger.Answer{}, err
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/face/api/contract"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -210,7 +210,7 @@ var authority = map[string][]row{
 // the permission stands in the table of operations.
 func rowsOf(op contract.Route) []row {
 	rows := authority[op.OperationID]
-	o := gift.Operation(path.Base(op.Path))
+	o := operation.Name(path.Base(op.Path))
 	if rows == nil && theRequests()[string(o)].plain {
 		rows = []row{{needs: o.Needs().String(), system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
 			absent: notFound}}

@@ -15,6 +15,7 @@ import (
 
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -135,7 +136,7 @@ func TestDryRunsSayWhatWouldBeAnswered(t *testing.T) {
 				h.note(operation, real)
 				answered[fmt.Sprint(operation, real.status < 400)]++
 			}
-			for _, op := range gift.Operations() {
+			for _, op := range operation.All() {
 				if !testing.Short() && answered[fmt.Sprint(op, true)] == 0 {
 					t.Errorf("%s was never done", op)
 				}
@@ -181,58 +182,58 @@ func one[T any](h *history, of []T, none T) T {
 }
 
 // next draws a call. Some are of an operation as another test has it whole, most are about what was made before.
-func (h *history) next() (operation, body string) {
-	op := string(one(h, gift.Operations(), ""))
-	if h.lot.IntN(8) == 0 || op == string(gift.SendGift) || op == string(gift.CreateStock) {
+func (h *history) next() (name, body string) {
+	op := string(one(h, operation.All(), ""))
+	if h.lot.IntN(8) == 0 || op == string(operation.SendGift) || op == string(operation.CreateStock) {
 		return op, one(h, h.whole[op], "")
 	}
 	every := slices.Concat(h.gifts, h.mails, h.cards, h.promotions)
 	g, amount := one(h, every, made{}), fmt.Sprintf("%d.%02d", h.lot.IntN(12), 1+h.lot.IntN(99))
 	named := fmt.Sprintf(`"voucherID":"%s"`, g.id)
-	switch gift.Operation(op) {
-	case gift.RedeemGift, gift.HoldGift:
+	switch operation.Name(op) {
+	case operation.RedeemGift, operation.HoldGift:
 		return op, redeemBody(g, one(h, []string{amount, amount, ""}, ""))
-	case gift.RedeemGifts:
+	case operation.RedeemGifts:
 		members := one(h, []string{"", `"upTo":` + amount}, "")
 		return op, saleBody(members, g, one(h, every, g), one(h, every, g))
-	case gift.CaptureHold:
+	case operation.CaptureHold:
 		return op, fmt.Sprintf(`{"holdID":"%s","amount":0.01,"final":%t}`, one(h, h.holds, nowhere), h.lot.IntN(2) == 0)
-	case gift.ReleaseHold:
+	case operation.ReleaseHold:
 		return op, fmt.Sprintf(`{"holdID":"%s"}`, one(h, h.holds, nowhere))
-	case gift.ReverseRedemption:
+	case operation.ReverseRedemption:
 		if h.lot.IntN(4) == 0 {
 			return op, fmt.Sprintf(`{"idempotencyKey":"real %d"%s}`, h.lot.IntN(300),
 				one(h, []string{"", `,"operation":"redeem-gifts"`}, ""))
 		}
 		return op, fmt.Sprintf(`{"redemptionID":"%s"}`, one(h, h.redemptions, nowhere))
-	case gift.CashOutGift:
+	case operation.CashOutGift:
 		return op, cashBody(g)
-	case gift.ReloadGift:
+	case operation.ReloadGift:
 		return op, loadBody(g, amount)
-	case gift.ReverseReload:
+	case operation.ReverseReload:
 		return op, fmt.Sprintf(`{"reloadID":"%s"}`, one(h, h.reloads, nowhere))
-	case gift.ActivateGift:
+	case operation.ActivateGift:
 		return op, activateBody(one(h, h.cards, made{}), amount)
-	case gift.ReverseActivation:
+	case operation.ReverseActivation:
 		return op, fmt.Sprintf(`{"activationID":"%s"}`, one(h, h.activation, nowhere))
-	case gift.CancelGift:
+	case operation.CancelGift:
 		return op, fmt.Sprintf(`{%s,"cause":"%s"}`, named, one(h, []string{"CANCELLED", "PURCHASE_FAILED"}, ""))
-	case gift.ReinstateGift:
+	case operation.ReinstateGift:
 		return op, fmt.Sprintf(`{%s}`, named)
-	case gift.ResendGift:
+	case operation.ResendGift:
 		return op, fmt.Sprintf(`{"voucherID":"%s"}`, one(h, h.mails, g).id)
-	case gift.RescheduleGift:
+	case operation.RescheduleGift:
 		return op, fmt.Sprintf(`{"voucherID":"%s","deliveryDate":"%s"}`, one(h, h.mails, g).id, soon)
-	case gift.TransferBalance:
+	case operation.TransferBalance:
 		return op, transferBody(g, one(h, every, g), amount)
-	case gift.BlockGift:
+	case operation.BlockGift:
 		return op, fmt.Sprintf(`{%s,"reasonCode":"LOST","reason":"R"}`, named)
-	case gift.UnblockGift, gift.ReplaceGift:
+	case operation.UnblockGift, operation.ReplaceGift:
 		return op, fmt.Sprintf(`{%s,"reason":"R"}`, named)
-	case gift.AdjustGift:
+	case operation.AdjustGift:
 		return op, fmt.Sprintf(`{%s,"amount":%s%s,"reasonCode":"MISTAKE","reason":"why"}`, named,
 			one(h, []string{"", "-"}, ""), amount)
-	case gift.ExtendGift:
+	case operation.ExtendGift:
 		return op, fmt.Sprintf(`{"voucherID":"%s","validUntil":"%d-01-01T00:00:00Z"}`, one(h, h.promotions, g).id,
 			2040+h.lot.IntN(100))
 	}
@@ -241,18 +242,18 @@ func (h *history) next() (operation, body string) {
 }
 
 // note keeps what later calls may be about.
-func (h *history) note(operation string, r reply) {
+func (h *history) note(name string, r reply) {
 	if r.status >= 400 {
 		return
 	}
-	switch gift.Operation(operation) {
-	case gift.RedeemGift, gift.CaptureHold:
+	switch operation.Name(name) {
+	case operation.RedeemGift, operation.CaptureHold:
 		h.redemptions = append(h.redemptions, r.at("redemptionID"))
-	case gift.HoldGift:
+	case operation.HoldGift:
 		h.holds = append(h.holds, r.at("holdID"))
-	case gift.ReloadGift:
+	case operation.ReloadGift:
 		h.reloads = append(h.reloads, r.at("reloadID"))
-	case gift.ActivateGift:
+	case operation.ActivateGift:
 		h.activation = append(h.activation, r.at("activationID"))
 	}
 }
@@ -283,10 +284,10 @@ func TestOnlyOperationsOnGiftsHaveDryRuns(t *testing.T) {
 	w := newWorld(t)
 	refused := 0
 	w.everywhereAt("dryRun=true", func(route api.Route, r reply) {
-		operation := route.Pattern[strings.LastIndex(route.Pattern, "/")+1:]
-		kept := slices.Contains(gift.Operations(), gift.Operation(operation))
+		name := route.Pattern[strings.LastIndex(route.Pattern, "/")+1:]
+		kept := slices.Contains(operation.All(), operation.Name(name))
 		switch {
-		case route.Method == "GET", operation == "validate-gift":
+		case route.Method == "GET", name == "validate-gift":
 			if r.status == 422 {
 				t.Errorf("%s %s: %s", route.Method, route.Pattern, r.body)
 			}

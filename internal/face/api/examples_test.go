@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"boon.example/internal/face/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 )
 
 // paths are the addresses of the operations, and of validate-gift, by the name at their end.
 var paths = func() map[string]string {
 	all := map[string]string{}
 	for _, r := range api.Routes() {
-		if name := path.Base(r.Pattern); name == "validate-gift" || slices.Contains(gift.Operations(), gift.Operation(name)) {
+		if name := path.Base(r.Pattern); name == "validate-gift" || slices.Contains(operation.All(), operation.Name(name)) {
 			all[name] = r.Pattern
 		}
 	}
@@ -77,7 +77,7 @@ var theRequests = sync.OnceValue(func() map[string]documented {
 // plainOperations are those that are about one gift, which voucherID names, and made at no location. What a test needs
 // of one that it does not list, it takes from the OpenAPI file.
 func plainOperations() (all []string) {
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		if theRequests()[string(o)].plain {
 			all = append(all, string(o))
 		}
@@ -110,7 +110,7 @@ func TestPlainOperationsHaveExamples(t *testing.T) {
 	if n := len(plainOperations()); n < 7 {
 		t.Errorf("%d operations are plain", n)
 	}
-	if len(paths) != len(gift.Operations())+1 {
-		t.Errorf("%d paths for %d operations", len(paths), len(gift.Operations()))
+	if len(paths) != len(operation.All())+1 {
+		t.Errorf("%d paths for %d operations", len(paths), len(operation.All()))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -124,7 +124,7 @@ func TestEveryOperationIsFuzzed(t *testing.T) {
 			targets[f.Name.Name] = true
 		}
 	}
-	for _, o := range append(gift.Operations(), "validate-gift") {
+	for _, o := range append(operation.All(), "validate-gift") {
 		if name := fuzzTarget(string(o)); !targets[name] && !slices.Contains(plainOperations(), string(o)) {
 			t.Errorf("%s is not fuzzed: write %s", o, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -479,12 +480,12 @@ func TestRefusalsOfHolds(t *testing.T) {
 
 	other := w.holdGift(g, "2").want(200).at("holdID")
 	for _, c := range []struct {
-		operation gift.Operation
+		operation operation.Name
 		call      func() reply
 	}{
-		{gift.HoldGift, func() reply { return w.holdGift(g, "1", once("slow")...) }},
-		{gift.CaptureHold, func() reply { return w.capture(other, `,"amount":1,"final":false`, once("slow")...) }},
-		{gift.ReleaseHold, func() reply { return w.release(other, once("slow")...) }},
+		{operation.HoldGift, func() reply { return w.holdGift(g, "1", once("slow")...) }},
+		{operation.CaptureHold, func() reply { return w.capture(other, `,"amount":1,"final":false`, once("slow")...) }},
+		{operation.ReleaseHold, func() reply { return w.release(other, once("slow")...) }},
 	} {
 		release := w.hold()
 		end := w.start(c.operation, "slow", func() { c.call().want(200) })

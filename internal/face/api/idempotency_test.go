@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -370,7 +370,7 @@ func TestWhatBecameOfARequest(t *testing.T) {
 	w.get(path, as(cornerKey)...).refused(404, refusal.NotFound)
 
 	release := w.hold()
-	end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+	end := w.start(operation.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 	w.get("/requests/slow").want(200, "requests[0].state", "running", "requests[0].status", "null",
 		"requests[0].finishedAt", "null")
 	release()

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/store"
@@ -74,7 +75,7 @@ func TestWhatIsKeptHasALimit(t *testing.T) {
 		} else if a.status != was {
 			t.Errorf("%s by %s is answered %d %s after %d", op.OperationID, by, a.status, a.body, was)
 		}
-		makes := gift.Operation(path.Base(op.Path)).Makes()
+		makes := operation.Name(path.Base(op.Path)).Makes()
 		if op.Method == http.MethodPost && (makes.Balance() != gift.Stays || makes.Held() != gift.Stays) {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -185,8 +186,8 @@ func showHistory(c *call) (ledger.Answer, error) {
 
 // askable lists the operations of which the caller may be told what became, because it may do them itself. only is
 // the one that it asks for; "": all.
-func (c *call) askable(q *wire.Query, only gift.Operation) (operations []gift.Operation, err error) {
-	var all []gift.Operation
+func (c *call) askable(q *wire.Query, only operation.Name) (operations []operation.Name, err error) {
+	var all []operation.Name
 	known := false
 	for _, r := range Routes() {
 		if r.operation == "" || !c.Caller.MayCall(r.anyKey) {
@@ -216,7 +217,7 @@ func showRequests(c *call) (ledger.Answer, error) {
 	if !service.IsKey(key) {
 		q.Add("key", "An Idempotency-Key has 1 to %d printable ASCII characters and no space at either end.", service.MaxKey)
 	}
-	only := gift.Operation(q.Text("operation"))
+	only := operation.Name(q.Text("operation"))
 	operations, refused := c.askable(q, only)
 	if err := c.finish(q); err != nil {
 		return ledger.Answer{}, err
@@ -266,8 +267,8 @@ func showRequests(c *call) (ledger.Answer, error) {
 
 // running tells for which operations a call with the key is under way. It is asked before the records: a call that
 // ends in between is then found in one or both of them, never in neither.
-func (c *call) running(operations []gift.Operation, key string) map[gift.Operation]bool {
-	running := map[gift.Operation]bool{}
+func (c *call) running(operations []operation.Name, key string) map[operation.Name]bool {
+	running := map[operation.Name]bool{}
 	for _, op := range operations {
 		if c.Running(op, key) {
 			running[op] = true
@@ -293,7 +294,7 @@ func writeRecord(w *wire.Writer, key string, r *ledger.Request) {
 }
 
 // writeUnanswered writes a call that has no answer.
-func writeUnanswered(w *wire.Writer, key string, op gift.Operation, state string) {
+func writeUnanswered(w *wire.Writer, key string, op operation.Name, state string) {
 	w.Open()
 	w.Text("key", key)
 	w.Text("operation", string(op))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -256,22 +256,22 @@ func TestEveryMemberIsInTheFingerprint(t *testing.T) {
 	pgtest.Once(t)
 	w := newWorld(t)
 	seen, texts := map[string]bool{}, newTexts(t)
-	w.eachMember(t, func(t *testing.T, operation string, body func() string, p place) {
-		if !slices.Contains(gift.Operations(), gift.Operation(operation)) || implied[operation+" "+p.path] != "" {
+	w.eachMember(t, func(t *testing.T, name string, body func() string, p place) {
+		if !slices.Contains(operation.All(), operation.Name(name)) || implied[name+" "+p.path] != "" {
 			return // a call that changes nothing has no fingerprint
 		}
-		seen[operation] = true
-		whole := texts.of(operation, body())
+		seen[name] = true
+		whole := texts.of(name, body())
 		if is, ok := p.in[p.name].(bool); ok {
 			p.in[p.name] = !is
 		} else {
 			delete(p.in, p.name)
 		}
-		if without := texts.of(operation, body()); without == whole || whole == "" {
+		if without := texts.of(name, body()); without == whole || whole == "" {
 			t.Errorf("%s makes no difference to %s", p.path, whole)
 		}
 	})
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		if !seen[string(o)] {
 			t.Errorf("%s has no request to be changed", o)
 		}

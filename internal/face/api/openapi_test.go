@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
@@ -141,8 +142,8 @@ func TestTheFileListsTheTable(t *testing.T) {
 		want   []string
 	}{
 		"Entry.kind": {schemas["Entry"].Value.Properties["kind"].Value, listed(gift.Kinds())},
-		"Operation":  {schemas["Operation"].Value, listed(gift.Operations())},
-		"Redeeming":  {schemas["Redeeming"].Value, listed(gift.ReverseRedemption.Undoes())},
+		"Operation":  {schemas["Operation"].Value, listed(operation.All())},
+		"Redeeming":  {schemas["Redeeming"].Value, listed(operation.ReverseRedemption.Undoes())},
 		"Event.type": {schemas["Event"].Value.Properties["type"].Value, listed(event.Types())},
 	} {
 		var is []string

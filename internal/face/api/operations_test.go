@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"boon.example/internal/face/api"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
@@ -143,56 +143,56 @@ func TestKeysAreHeldByEveryOperation(t *testing.T) {
 	redemption := w.redeem(g, "1").at("redemptionID")
 	mail, given, other := w.send(mailed("ana@example.com")), w.promotional("5"), w.send(ofMoney("5"))
 	waits := `{"voucherID":"` + mail.id + `"`
-	bodies := map[gift.Operation][2]string{
-		gift.SendGift:   {ofMoney("5"), ofMoney("6")},
-		gift.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
-		gift.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
+	bodies := map[operation.Name][2]string{
+		operation.SendGift:   {ofMoney("5"), ofMoney("6")},
+		operation.RedeemGift: {redeemBody(g, "1"), redeemBody(g, "2")},
+		operation.ReverseRedemption: {`{"redemptionID":"` + redemption + `","amount":0.50}`, `{"redemptionID":"` + redemption +
 			`"}`},
-		gift.CancelGift: {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id +
+		operation.CancelGift: {`{"voucherID":"` + g.id + `","cause":"CANCELLED"}`, `{"voucherID":"` + g.id +
 			`","cause":"CANCELLED","reason":"x"}`},
-		gift.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
-		gift.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
-		gift.AdjustGift: {`{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
+		operation.ReinstateGift: {`{"voucherID":"` + g.id + `"}`, `{"voucherID":"` + g.id + `","reason":"x"}`},
+		operation.ResendGift:    {waits + `}`, waits + `,"recipientContact":"ana@example.com"}`},
+		operation.AdjustGift: {`{"voucherID":"` + mail.id + `","amount":1,"reasonCode":"MISTAKE","reason":"why"}`,
 			`{"voucherID":"` + mail.id + `","amount":-1,"reasonCode":"MISTAKE","reason":"why"}`},
-		gift.ExtendGift: {`{"voucherID":"` + given.id + `","validUntil":"2040-01-01T00:00:00Z"}`,
+		operation.ExtendGift: {`{"voucherID":"` + given.id + `","validUntil":"2040-01-01T00:00:00Z"}`,
 			`{"voucherID":"` + given.id + `","validUntil":"2041-01-01T00:00:00Z"}`},
-		gift.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
+		operation.RescheduleGift: {waits + `,"deliveryDate":"` + soon + `"}`, waits + `,"deliveryDate":"` + soon +
 			`","deliveryTimezoneId":"UTC"}`},
-		gift.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
+		operation.ReplaceGift: {`{"voucherID":"` + other.id + `","reason":"x"}`, `{"voucherID":"` + other.id +
 			`","reason":"y"}`},
-		gift.TransferBalance: {transferBody(w.send(ofMoney("5")), other, "1"), transferBody(other, g, "1")},
+		operation.TransferBalance: {transferBody(w.send(ofMoney("5")), other, "1"), transferBody(other, g, "1")},
 	}
 	loaded := func() string {
 		return `{"reloadID":"` + w.reload(w.send(ofMoney("5")), "1").want(200).at("reloadID") + `"}`
 	}
 	paying := w.send(ofMoney("5"))
-	bodies[gift.RedeemGifts] = [2]string{saleBody(`"upTo":1`, paying), saleBody(`"upTo":2`, paying)}
-	bodies[gift.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
-	bodies[gift.CashOutGift] = [2]string{cashBody(w.send(ofMoney("5"))), cashBody(other)}
-	bodies[gift.ReverseReload] = [2]string{loaded(), loaded()}
+	bodies[operation.RedeemGifts] = [2]string{saleBody(`"upTo":1`, paying), saleBody(`"upTo":2`, paying)}
+	bodies[operation.ReloadGift] = [2]string{loadBody(other, "1"), loadBody(other, "2")}
+	bodies[operation.CashOutGift] = [2]string{cashBody(w.send(ofMoney("5"))), cashBody(other)}
+	bodies[operation.ReverseReload] = [2]string{loaded(), loaded()}
 	cards := w.stock(`"count":3`)
 	activated := func(card made) string {
 		return `{"activationID":"` + w.post("activate-gift", activateBody(card, "5")).want(200).at("activationID") + `"}`
 	}
-	bodies[gift.CreateStock] = [2]string{`{"count":1}`, `{"count":2}`}
-	bodies[gift.ActivateGift] = [2]string{activateBody(cards[0], "5"), activateBody(cards[0], "6")}
-	bodies[gift.ReverseActivation] = [2]string{activated(cards[1]), activated(cards[2])}
+	bodies[operation.CreateStock] = [2]string{`{"count":1}`, `{"count":2}`}
+	bodies[operation.ActivateGift] = [2]string{activateBody(cards[0], "5"), activateBody(cards[0], "6")}
+	bodies[operation.ReverseActivation] = [2]string{activated(cards[1]), activated(cards[2])}
 	for _, plain := range plainOperations() {
-		if o := gift.Operation(plain); bodies[o][0] == "" {
+		if o := operation.Name(plain); bodies[o][0] == "" {
 			bodies[o] = [2]string{exampleRequests(plain, w.send(ofMoney("5")).id)[0], exampleRequests(plain, other.id)[0]}
 		}
 	}
-	for operation, body := range bodies {
+	for op, body := range bodies {
 		release := w.hold()
-		end := w.start(operation, "k", func() {
-			if r := w.post(string(operation), body[0], once("k")...); r.status >= 300 && operation != gift.RedeemGift {
-				w.Errorf("%s: %d %s", operation, r.status, r.body)
+		end := w.start(op, "k", func() {
+			if r := w.post(string(op), body[0], once("k")...); r.status >= 300 && op != operation.RedeemGift {
+				w.Errorf("%s: %d %s", op, r.status, r.body)
 			}
 		})
-		w.post(string(operation), body[0], once("k")...).refused(409, refusal.RequestInProgress)
+		w.post(string(op), body[0], once("k")...).refused(409, refusal.RequestInProgress)
 		release()
 		end()
-		w.post(string(operation), body[1], once("k")...).refused(422, refusal.IdempotencyMismatch)
+		w.post(string(op), body[1], once("k")...).refused(422, refusal.IdempotencyMismatch)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -78,7 +78,7 @@ func TestEveryCodeIsProduced(t *testing.T) {
 		},
 		refusal.RequestInProgress: func(w *world) reply {
 			g, release := w.send(ofMoney("5")), w.hold()
-			end := w.start(gift.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
+			end := w.start(operation.RedeemGift, "slow", func() { w.redeem(g, "1", once("slow")...).want(200) })
 			defer func() { release(); end() }()
 			return w.redeem(g, "1", once("slow")...)
 		},
@@ -170,7 +170,7 @@ func (w *world) hold() (release func()) {
 
 // start makes a call under an Idempotency-Key in the background and returns when the engine has it; end waits for its
 // end.
-func (w *world) start(operation gift.Operation, key string, call func()) (end func()) {
+func (w *world) start(operation operation.Name, key string, call func()) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

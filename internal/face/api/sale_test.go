@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -220,20 +221,20 @@ func TestALateSaleIsRefused(t *testing.T) {
 func TestALateTakingIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	late := func(op gift.Operation, key string) reply {
+	late := func(op operation.Name, key string) reply {
 		g := w.send(ofMoney("10"))
-		body := map[gift.Operation]func() string{
-			gift.RedeemGift:  func() string { return redeemBody(g, "5") },
-			gift.RedeemGifts: func() string { return saleBody(`"upTo":5`, g) },
-			gift.CaptureHold: func() string { return `{"holdID":"` + w.holdGift(g, "5").want(200).at("holdID") + `"}` },
-			gift.CashOutGift: func() string { return cashBody(g) },
+		body := map[operation.Name]func() string{
+			operation.RedeemGift:  func() string { return redeemBody(g, "5") },
+			operation.RedeemGifts: func() string { return saleBody(`"upTo":5`, g) },
+			operation.CaptureHold: func() string { return `{"holdID":"` + w.holdGift(g, "5").want(200).at("holdID") + `"}` },
+			operation.CashOutGift: func() string { return cashBody(g) },
 		}[op]
 		if body == nil {
 			t.Fatalf("reverse-redemption undoes %s: add a call of it", op)
 		}
 		return w.post(string(op), body(), "Idempotency-Key", key)
 	}
-	for _, op := range gift.ReverseRedemption.Undoes() {
+	for _, op := range operation.ReverseRedemption.Undoes() {
 		key := "late " + string(op)
 		w.post("reverse-redemption", `{"idempotencyKey":"`+key+`"}`).refused(404, refusal.NotFound, "idempotencyKey")
 		late(op, key).refused(409, refusal.RedemptionNotAllowed)
@@ -241,8 +242,8 @@ func TestALateTakingIsRefused(t *testing.T) {
 	}
 	w.permit(rotatedKey, "redeem", "reverse")
 	w.post("reverse-redemption", `{"idempotencyKey":"not theirs"}`, as(rotatedKey)...).refused(404, refusal.NotFound)
-	late(gift.RedeemGifts, "not theirs").refused(409, refusal.RedemptionNotAllowed)
-	late(gift.CashOutGift, "not theirs").want(200)
+	late(operation.RedeemGifts, "not theirs").refused(409, refusal.RedemptionNotAllowed)
+	late(operation.CashOutGift, "not theirs").want(200)
 	w.addsUp()
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"boon.example/internal/face/api/contract"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 )
@@ -71,19 +71,19 @@ func TestTheTableSaysWhichAnswersTellCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := map[gift.Operation]bool{}
+	asked := map[operation.Name]bool{}
 	for _, op := range operations {
-		o := gift.Operation(path.Base(op.Path))
-		if !slices.Contains(gift.Operations(), o) {
+		o := operation.Name(path.Base(op.Path))
+		if !slices.Contains(operation.All(), o) {
 			continue
 		}
 		asked[o] = len(rowsOf(op)) > 0
-		tells := o.CardTold() == gift.NewCard || o.CardTold() == gift.ReplacedCard
+		tells := o.CardTold() == operation.NewCard || o.CardTold() == operation.ReplacedCard
 		if why := tellingCodes[op.OperationID]; tells != (why != "") {
 			t.Errorf("the answer of %s tells codes, by the table: %v, and the reason to is %q", o, tells, why)
 		}
 	}
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		if !asked[o] {
 			t.Errorf("nobody asks whether an answer of %s tells codes", o)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"boon.example/internal/face/api/contract"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -128,8 +128,8 @@ func TestWhatIsNotForAKeyIsAsIfItWereNotThere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	all := s.hiddenThings()
-	if len(all) < 3*len(gift.Operations()) {
-		t.Errorf("%d calls for %d operations", len(all), len(gift.Operations()))
+	if len(all) < 3*len(operation.All()) {
+		t.Errorf("%d calls for %d operations", len(all), len(operation.All()))
 	}
 	for n, p := range all {
 		for _, key := range []string{"", "first", "first"} {

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -187,7 +188,7 @@ func (c *Call) Parts(voucher, entry guid.ID) ([]gift.Entry, error) {
 
 // Order is something to be done under a key.
 type Order struct {
-	Operation    gift.Operation
+	Operation    operation.Name
 	Key          string // the provider's; "": none
 	Asked        any    // what was asked for: a struct of nothing else, whose fields can be written as JSON
 	Verification string // that a card was shown with; "": none

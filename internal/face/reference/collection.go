@@ -78,7 +78,7 @@ var carried = []string{"voucherID", "voucherCode", "orderID", "redemptionID", "h
 // makeCollection gives the operations to Postman and what reads its files, with their descriptions and the answers that
 // the OpenAPI file shows. The key is a variable, which each user fills in; what is carried are others, which a script
 // fills in; an Idempotency-Key is made for each call. tags are the descriptions of the groups, by name.
-func makeCollection(operations []operation, tags map[string]string, publicURL, version string) []byte {
+func makeCollection(operations []endpoint, tags map[string]string, publicURL, version string) []byte {
 	c := collection{
 		Info: map[string]string{"name": "Boon", "version": version, "description": "Fill in the variable key. " +
 			"Each call is about what was made before it: send a gift, then redeem it.",
@@ -123,7 +123,7 @@ func carrying() []string {
 }
 
 // item is an operation with its answers.
-func (o *operation) item() item {
+func (o *endpoint) item() item {
 	r := o.call.request()
 	i := item{Name: o.ID, Request: r, Responses: []response{}}
 	i.Request.Description = strings.TrimSpace(o.Summary + ".\n\n" + o.text)
@@ -143,7 +143,7 @@ func (o *operation) item() item {
 }
 
 // exampleOf is a value that a carried member has in one of the calls.
-func exampleOf(operations []operation, name string) string {
+func exampleOf(operations []endpoint, name string) string {
 	for _, o := range operations {
 		if value := o.call.params[name]; value != "" {
 			return value

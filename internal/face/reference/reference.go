@@ -40,7 +40,7 @@ type view struct {
 	Codes             []errorCode
 	Head, Body        template.HTML // of a document: up to its title, and below
 	Sections          []link        // of a document, by their headings
-	Operation         *operation
+	Operation         *endpoint
 	Index             bool // the page lists all operations
 }
 
@@ -56,7 +56,7 @@ type part struct {
 // group is a tag with its operations.
 type group struct {
 	Name, Description string
-	Operations        []operation
+	Operations        []endpoint
 }
 
 // errorCode is a line of the index of errors.
@@ -181,7 +181,7 @@ type site struct {
 	page       *template.Template
 	css, js    string
 	groups     []group
-	operations []operation
+	operations []endpoint
 	index      []found
 	pages      map[string]Page
 	err        error
@@ -291,7 +291,7 @@ func (s *site) render(at string, v view) {
 }
 
 // note lets the fields of an operation be found.
-func (s *site) note(fields []field, o *operation, seen map[string]bool) {
+func (s *site) note(fields []field, o *endpoint, seen map[string]bool) {
 	for _, f := range fields {
 		if !seen[f.Name] {
 			s.index = append(s.index, found{f.Name, o.ID, "docs/reference/" + o.ID + "#" + f.Name, ""})
@@ -302,7 +302,7 @@ func (s *site) note(fields []field, o *operation, seen map[string]bool) {
 }
 
 // words are those that describe an operation and the members of its request.
-func (o *operation) words() string {
+func (o *endpoint) words() string {
 	var b strings.Builder
 	b.WriteString(string(o.Description))
 	var describe func([]field)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 )
 
 // sample is a call as a program makes it.
@@ -38,7 +38,7 @@ const theKey = "THE KEY"
 
 // undo is the call that undoes this one.
 func (c call) undo() (u call, is bool) {
-	this := gift.Operation(kebab(c.id))
+	this := operation.Name(kebab(c.id))
 	by := this.UndoneBy()
 	if by == "" {
 		return call{}, false
@@ -54,7 +54,7 @@ func (c call) undo() (u call, is bool) {
 		add("operation", string(this))
 	}
 	names := []string{"voucherID", "voucherCode", "voucherPublicToken"}
-	if by == gift.ReverseRedemption {
+	if by == operation.ReverseRedemption {
 		names = append(names, "organizationID")
 		add("reason", "no answer")
 	}
@@ -79,7 +79,7 @@ func kebab(operation string) string {
 }
 
 // camel is the operationId of an operation.
-func camel(o gift.Operation) string {
+func camel(o operation.Name) string {
 	first, rest, _ := strings.Cut(string(o), "-")
 	for word := range strings.SplitSeq(rest, "-") {
 		first += strings.ToUpper(word[:1]) + word[1:]

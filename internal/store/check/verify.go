@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/ledger/verify"
@@ -337,7 +338,7 @@ func fits(r *ledger.Request, kind gift.Kind, hold guid.ID) error {
 		return fmt.Errorf("it was answered %s, and its entry is of kind %q", string(r.Answer.Code), kind)
 	case r.Foreign(): // its answer names what its protocol does
 		return nil
-	case done && r.Operation != gift.ReleaseHold && !named(r.EntryID): // a release answers with the hold
+	case done && r.Operation != operation.ReleaseHold && !named(r.EntryID): // a release answers with the hold
 		return errors.New("its answer does not name its entry")
 	case done && !hold.IsZero() && !named(hold):
 		return errors.New("its answer names another hold")

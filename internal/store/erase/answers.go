@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/post/message"
@@ -102,7 +103,7 @@ func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 		return []span{{0, math.MaxInt64}}
 	}
 	for i := range entries {
-		if e := &entries[i]; e.Kind.TellsCard() {
+		if e := &entries[i]; operation.TellsCard(e.Kind) {
 			calls = append(calls, span{e.At.UnixMicro(), e.At.Add(answeredWithin).UnixMicro()})
 		}
 	}

@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/sealed"
@@ -34,7 +34,7 @@ var (
 const maxInRequest = 830
 
 // Free tells which operations' answers hold neither code nor token: they are kept as they are, all others are sealed.
-func Free(o gift.Operation) bool { return o.Replay() == gift.ForEver }
+func Free(o operation.Name) bool { return o.Replay() == operation.ForEver }
 
 func boundToRequest(k ledger.RequestKey) []byte {
 	return append(db.Bound("answer", k.AccountID), string(k.Operation)+"\x00"+k.Key...)

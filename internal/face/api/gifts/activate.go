@@ -3,6 +3,7 @@ package gifts
 import (
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -48,7 +49,7 @@ func ActivateGift(c *Call) (ledger.Answer, error) {
 			problems.Refuse(paid)
 		}
 	}
-	return c.withGift(gift.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
+	return c.withGift(operation.ActivateGift, asked, &asked.giftRef, asked.Where, problems, paid,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			write, err := c.withReceipt(asked.ID, outcome.Activation)
 			if err != nil {
@@ -66,5 +67,5 @@ func ActivateGift(c *Call) (ledger.Answer, error) {
 
 // ReverseActivation makes a card what it was before it was activated.
 func ReverseActivation(c *Call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseActivation, gift.ActivateGift, byActivation, outcome.ActivationReversal)
+	return c.undo(operation.ReverseActivation, operation.ActivateGift, byActivation, outcome.ActivationReversal)
 }

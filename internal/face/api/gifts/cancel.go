@@ -3,6 +3,7 @@ package gifts
 import (
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -88,7 +89,7 @@ func CancelGift(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.Request(gift.CancelGift, asked)
+	request := c.Request(operation.CancelGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.Refuse(err)
@@ -118,7 +119,7 @@ func ReinstateGift(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.Request(gift.ReinstateGift, asked)
+	request := c.Request(operation.ReinstateGift, asked)
 	ids, err := c.gifts(asked.several)
 	if err != nil {
 		return request.Refuse(err)

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -13,7 +14,7 @@ import (
 )
 
 // care has a change of one gift made, unless the request is malformed.
-func (c *Call) care(op gift.Operation, asked any, problems *wire.Problems,
+func (c *Call) care(op operation.Name, asked any, problems *wire.Problems,
 	do func(*service.Request) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.NeedKey())
 	if err := problems.Err(); err != nil {
@@ -54,7 +55,7 @@ func readBlocking(o *wire.Object) (r blocking) {
 // BlockGift says that a gift may not be used.
 func BlockGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readBlocking)
-	return c.care(gift.BlockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+	return c.care(operation.BlockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
 		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Block
@@ -79,7 +80,7 @@ func readUnblocking(o *wire.Object) (r unblocking) {
 // UnblockGift says that a gift may be used again.
 func UnblockGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readUnblocking)
-	return c.care(gift.UnblockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+	return c.care(operation.UnblockGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Unblock
@@ -126,7 +127,7 @@ func readSigned(o *wire.Object, c money.Currency) money.Number {
 // AdjustGift corrects the balance of a gift.
 func AdjustGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) adjusting { return readAdjusting(o, c) })
-	return c.care(gift.AdjustGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+	return c.care(operation.AdjustGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
 		cmd := c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Adjust
@@ -157,7 +158,7 @@ func readExtending(o *wire.Object) (r extending) {
 // ExtendGift makes a promotional gift valid for longer.
 func ExtendGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readExtending)
-	return c.care(gift.ExtendGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+	return c.care(operation.ExtendGift, asked, problems, func(r *service.Request) (ledger.Answer, error) {
 		asked.Caller = c.Caller
 		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := asked.Extend

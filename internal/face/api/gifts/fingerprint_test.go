@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -109,7 +110,7 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 func TestFingerprintsStay(t *testing.T) {
 	t.Parallel()
 	const id = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01"
-	kept := map[gift.Operation]bool{}
+	kept := map[operation.Name]bool{}
 	for _, c := range []struct{ operation, want, body, same string }{
 		{"send-gift", `{"Monetary":{"Value":"255e-1","Recipient":{"Method":1,"Contact":"a@example.com"},` +
 			`"Scheduled":true,"DeliveryDate":"2031-01-01T00:00:00Z",` +
@@ -224,7 +225,7 @@ func TestFingerprintsStay(t *testing.T) {
 			`{"voucherID":"` + id + `","deliveryDate":"2031-01-01T00:00Z","deliveryTimezoneId":"Eastern Standard Time"}`,
 			`{"deliveryTimezoneId":"America/New_York","deliveryDate":"2031-01-01T00:00:00.000","voucherID":"` + id + `"}`},
 	} {
-		kept[gift.Operation(c.operation)] = true
+		kept[operation.Name(c.operation)] = true
 		got, same := normalized(t, c.operation, c.body), normalized(t, c.operation, c.same)
 		if got != c.operation+" "+c.want {
 			t.Errorf("%s: the text became\n%s", c.operation, got)
@@ -249,7 +250,7 @@ func TestFingerprintsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		if !kept[o] && !strings.Contains(string(texts), "\n"+string(o)+" {") {
 			t.Errorf("%s has no text that is to stay, neither here nor in %s", o, textsThatStay)
 		}

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -53,7 +54,7 @@ func New(c Config) *Operations {
 type Call struct {
 	*service.Call
 	*Operations
-	Operation gift.Operation // under which it keeps idempotency records; "": it keeps none
+	Operation operation.Name // under which it keeps idempotency records; "": it keeps none
 	Receipt   bool           // its answer is to have a receipt
 	unread    bool           // its body is no JSON object
 }

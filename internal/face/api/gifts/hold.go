@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -39,7 +40,7 @@ func HoldGift(c *Call) (ledger.Answer, error) {
 				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, outcome.Hold)
 		})
 	}
-	return c.withGift(gift.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
+	return c.withGift(operation.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)
 }
 
 // capturing is a capture-hold request.
@@ -70,7 +71,7 @@ func CaptureHold(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.Request(gift.CaptureHold, asked)
+	request := c.Request(operation.CaptureHold, asked)
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	voucher, err := c.ofHold(asked.HoldID)
 	if err != nil {
@@ -113,8 +114,8 @@ func ReleaseHold(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.Request(gift.ReleaseHold, asked)
-	of, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, gift.HoldGift)
+	request := c.Request(operation.ReleaseHold, asked)
+	of, err := c.usedWith(asked.Of, guid.ID{}, asked.OriginalKey, operation.HoldGift)
 	if err != nil {
 		return request.Refuse(err)
 	}

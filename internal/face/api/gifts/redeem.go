@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -51,7 +52,7 @@ func readVerification(o *wire.Object) (code string) {
 // RedeemGift decrements a gift.
 func RedeemGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) redemption { return readRedemption(o, c) })
-	return c.withGift(gift.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.withGift(operation.RedeemGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			write, err := c.withReceipt(asked.ID, outcome.Redemption)
 			if err != nil {
@@ -80,7 +81,7 @@ func verified(r *service.Request, at *merchant.Location, code string, do func() 
 // withGift finds where and with which gift something is to be done, and has do do it. asked and where are parts of
 // whole, the request. unfit is what else is wrong with the request, by the set-up: it is told before any gift is
 // looked for, so that no code counts as a guess; nil: nothing is.
-func (c *Call) withGift(op gift.Operation, whole any, asked *giftRef, where place, problems *wire.Problems,
+func (c *Call) withGift(op operation.Name, whole any, asked *giftRef, where place, problems *wire.Problems,
 	unfit error, do func(*service.Request, *merchant.Location) (ledger.Answer, error)) (ledger.Answer, error) {
 	problems.Refuse(c.NeedKey())
 	if problems.Err() != nil {

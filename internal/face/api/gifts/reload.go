@@ -3,6 +3,7 @@ package gifts
 import (
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -52,7 +53,7 @@ func ReloadGift(c *Call) (ledger.Answer, error) {
 				return v.Reload(load)
 			}}, ledger.OK, write)
 	}
-	return c.withGift(gift.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
+	return c.withGift(operation.ReloadGift, asked, &asked.giftRef, asked.Where, problems, unpaid, reload)
 }
 
 // cashing is a cash-out-gift request.
@@ -69,7 +70,7 @@ func readCashing(o *wire.Object, c *Call) cashing {
 // CashOutGift takes all that is left of a gift as cash, where the law lets a guest ask for it.
 func CashOutGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) cashing { return readCashing(o, c) })
-	return c.withGift(gift.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
+	return c.withGift(operation.CashOutGift, asked, &asked.giftRef, asked.Where, problems, nil,
 		func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 			write, err := c.withReceipt(asked.ID, outcome.CashOut)
 			if err != nil {
@@ -103,7 +104,7 @@ func readUndoing(o *wire.Object, c *Call, byEntry string) (r undoing) {
 }
 
 // undo takes back what an operation did. byEntry is the member that names its entry.
-func (c *Call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Writer, ledger.Result)) (
+func (c *Call) undo(op, of operation.Name, byEntry string, answer func(*wire.Writer, ledger.Result)) (
 	ledger.Answer, error) {
 	asked, problems := decode(c, func(o *wire.Object) undoing { return readUndoing(o, c, byEntry) })
 	problems.Refuse(c.NeedKey())
@@ -121,5 +122,5 @@ func (c *Call) undo(op, of gift.Operation, byEntry string, answer func(*wire.Wri
 
 // ReverseReload takes a reload back.
 func ReverseReload(c *Call) (ledger.Answer, error) {
-	return c.undo(gift.ReverseReload, gift.ReloadGift, byReload, outcome.ReloadReversal)
+	return c.undo(operation.ReverseReload, operation.ReloadGift, byReload, outcome.ReloadReversal)
 }

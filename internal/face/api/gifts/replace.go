@@ -4,6 +4,7 @@ import (
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -55,7 +56,7 @@ func ReplaceGift(c *Call) (ledger.Answer, error) {
 			"this key may not see codes. Leave deliver out: then the answer has the new code. Or send it by e-mail (1) or "+
 			"SMS (2)."))
 	}
-	request := c.RequestTo(gift.ReplaceGift, func(spell func(string) string) any {
+	request := c.RequestTo(operation.ReplaceGift, func(spell func(string) string) any {
 		as := asked
 		if as.Deliver != nil {
 			as.Deliver = &delivering{as.Deliver.Method, spell(as.Deliver.Contact)}

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -47,7 +48,7 @@ func readVoucherID(o *wire.Object) guid.ID {
 func ResendGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readResending)
 	read := asked
-	request := c.RequestTo(gift.ResendGift, func(spell func(string) string) any {
+	request := c.RequestTo(operation.ResendGift, func(spell func(string) string) any {
 		as := read
 		as.Contact = spell(as.Contact)
 		return as
@@ -75,7 +76,7 @@ func readRescheduling(o *wire.Object) (r rescheduling) {
 // RescheduleGift gives a gift that waits another delivery date.
 func RescheduleGift(c *Call) (ledger.Answer, error) {
 	asked, problems := decode(c, readRescheduling)
-	request := c.Request(gift.RescheduleGift, asked)
+	request := c.Request(operation.RescheduleGift, asked)
 	asked.Context, asked.Caller = c.Actor(guid.ID{}), c.Caller
 	return c.dispatch(request, asked.VoucherID, problems, &ledger.Reschedule{VoucherID: asked.VoucherID,
 		Reschedule: asked.Reschedule})

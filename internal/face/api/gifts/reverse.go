@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -18,22 +19,22 @@ import (
 type reversal struct {
 	RedemptionID guid.ID // or
 	OriginalKey  string
-	Operation    gift.Operation // of the key; "": not said
+	Operation    operation.Name // of the key; "": not said
 	Of           giftRef        // which gift the key's redemption must be of; zero: not said
 	Where        place
 	gift.Reverse
 }
 
 func readReversal(o *wire.Object, c *Call) (r reversal) {
-	const byRedemption, operation = "redemptionID", "operation"
+	const byRedemption, byOperation = "redemptionID", "operation"
 	r.RedemptionID, r.OriginalKey = o.GUID(byRedemption), readOriginalKey(o)
 	oneOf(o, []string{byRedemption, byKey})
 	r.Of = readOf(o, c.Account)
-	besideKey(o, operation)
-	if op := gift.Operation(o.Text(operation)); op == "" || op.UndoneBy() == gift.ReverseRedemption {
+	besideKey(o, byOperation)
+	if op := operation.Name(o.Text(byOperation)); op == "" || op.UndoneBy() == operation.ReverseRedemption {
 		r.Operation = op
 	} else {
-		o.Add(operation, "The operation must be %s.", wire.Choice(gift.ReverseRedemption.Undoes()))
+		o.Add(byOperation, "The operation must be %s.", wire.Choice(operation.ReverseRedemption.Undoes()))
 	}
 	r.Where = readPlace(o, c.Caller)
 	r.Number = readAmount(o, c.Account.Currency)
@@ -82,12 +83,12 @@ func ReverseRedemption(c *Call) (ledger.Answer, error) {
 		}
 		return ledger.Answer{}, err
 	}
-	if asked.Operation == gift.CashOutGift {
+	if asked.Operation == operation.CashOutGift {
 		if err := c.Caller.Permit(merchant.MayCashOut, true); err != nil {
 			return ledger.Answer{}, err
 		}
 	}
-	request := c.Request(gift.ReverseRedemption, asked)
+	request := c.Request(operation.ReverseRedemption, asked)
 	at, err := c.locate(asked.Where.Place)
 	var location guid.ID
 	var misplaced *refusal.Error
@@ -114,18 +115,18 @@ func ReverseRedemption(c *Call) (ledger.Answer, error) {
 }
 
 // takings are the operations of which an Idempotency-Key may be meant, where one is named or none ("").
-func takings(named gift.Operation) []gift.Operation {
+func takings(named operation.Name) []operation.Name {
 	if named != "" {
-		return []gift.Operation{named}
+		return []operation.Name{named}
 	}
-	return gift.ReverseRedemption.Undoes()
+	return operation.ReverseRedemption.Undoes()
 }
 
 // usedWith finds the gift that is named beside a key, which was used for one of some operations. It need not be one
 // that may be used there, or be there: whether the key has arrived is to be told all the same. A code counts as a
 // guess, at the key's only location where none is named. Where too many were wrong already, no code is looked up, but
 // compared with that of the gift that was used with the key: what was done with it is undone, and nothing else is told.
-func (c *Call) usedWith(w giftRef, location guid.ID, key string, operations ...gift.Operation) (*ledger.UsedWith,
+func (c *Call) usedWith(w giftRef, location guid.ID, key string, operations ...operation.Name) (*ledger.UsedWith,
 	error) {
 	if w == (giftRef{}) {
 		return nil, nil
@@ -162,7 +163,7 @@ func (c *Call) usedWith(w giftRef, location guid.ID, key string, operations ...g
 }
 
 // giftsOf finds the gifts that the caller used with an Idempotency-Key.
-func (c *Call) giftsOf(key string, operations []gift.Operation) (used []guid.ID, _ error) {
+func (c *Call) giftsOf(key string, operations []operation.Name) (used []guid.ID, _ error) {
 	all, err := c.Records.Requests(c.Context(), c.Account.ID, "", key)
 	if err != nil && !errors.Is(err, refusal.NotFound) {
 		return nil, service.Stored(err)

@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -62,7 +63,7 @@ func RedeemGifts(c *Call) (ledger.Answer, error) {
 	if problems.Err() != nil {
 		return ledger.Answer{}, c.besides(problems, asked.Where.Place)
 	}
-	request := c.Request(gift.RedeemGifts, asked)
+	request := c.Request(operation.RedeemGifts, asked)
 	at, err := c.locate(asked.Where.Place)
 	if errors.Is(err, refusal.NotAuthorized) {
 		return ledger.Answer{}, err

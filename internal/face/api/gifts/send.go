@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -138,7 +139,7 @@ func SendGift(c *Call) (ledger.Answer, error) {
 		return ledger.Answer{}, problems.Err()
 	}
 	account := c.sendFor(send, problems)
-	request := c.RequestTo(gift.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
+	request := c.RequestTo(operation.SendGift, func(spell func(string) string) any { return spelled(*send, spell) })
 	malformed := problems.Err() != nil
 	gifts, err := order.Issue(*send, account, c.Now, problems.Unread())
 	if malformed {

@@ -2,7 +2,7 @@ package gifts
 
 import (
 	"boon.example/internal/face/api/outcome"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/order"
@@ -27,7 +27,7 @@ func readStock(o *wire.Object) (s order.Stock) {
 func CreateStock(c *Call) (ledger.Answer, error) {
 	stock, problems := decode(c, readStock)
 	problems.Refuse(c.NeedKey())
-	request := c.Request(gift.CreateStock, stock)
+	request := c.Request(operation.CreateStock, stock)
 	stock.Caller, c.Location = c.Caller, stock.LocationID
 	malformed := problems.Err() != nil
 	cards, err := stock.Make(c.Account, c.Now, problems.Unread())

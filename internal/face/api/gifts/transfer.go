@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
@@ -39,7 +40,7 @@ func TransferBalance(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	request := c.Request(gift.TransferBalance, asked)
+	request := c.Request(operation.TransferBalance, asked)
 	var refused *refusal.Error
 	for n, id := range []guid.ID{asked.From, asked.To} {
 		g, err := c.Records.Gift(c.Context(), c.Account.ID, id)

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/wire"
 )
 
@@ -65,11 +66,11 @@ func CodesIn(answer []byte) int { return bytes.Count(answer, []byte(`"`+secretCo
 
 // TellsCodes reports whether an answer may tell codes to a key that may not see them. That of a new gift does. That of
 // a replacement does unless the new code was sent, as it goes nowhere else.
-func TellsCodes(op gift.Operation, body []byte) (bool, error) {
+func TellsCodes(op operation.Name, body []byte) (bool, error) {
 	switch op.CardTold() {
-	case gift.OldCard:
+	case operation.OldCard:
 		return false, nil
-	case gift.ReplacedCard:
+	case operation.ReplacedCard:
 		var replaced struct {
 			Sent bool `json:"sent"`
 		}

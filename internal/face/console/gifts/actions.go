@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -25,7 +26,7 @@ import (
 // what it is going to do; the page of the gift says afterwards what undoes it.
 type action struct {
 	name      string // in its address, and in the names of its texts
-	operation gift.Operation
+	operation operation.Name
 	path      string // that of the operation below the JSON interface
 	ends      bool   // it takes something away for good, or until somebody undoes it
 	offered   func(*desk.Request, *gift.Gift) bool
@@ -53,25 +54,26 @@ const (
 
 // actions is the table of what staff do to a gift, in the order in which its page offers them.
 var actions = []action{
-	{name: "resend", operation: gift.ResendGift, path: gifting, offered: receivable, fields: contactField(false),
+	{name: "resend", operation: operation.ResendGift, path: gifting, offered: receivable, fields: contactField(false),
 		body: resendBody},
-	{name: "reverse", operation: gift.ReverseRedemption, path: redemption, offered: redeemed, fields: reverseFields,
+	{name: "reverse", operation: operation.ReverseRedemption, path: redemption, offered: redeemed, fields: reverseFields,
 		body: reverseBody},
-	{name: "extend", operation: gift.ExtendGift, path: gifting, offered: expires, fields: extendFields, body: extendBody},
-	{name: "adjust", operation: gift.AdjustGift, path: gifting, offered: receivable, fields: adjustFields,
+	{name: "extend", operation: operation.ExtendGift, path: gifting, offered: expires, fields: extendFields,
+		body: extendBody},
+	{name: "adjust", operation: operation.AdjustGift, path: gifting, offered: receivable, fields: adjustFields,
 		body: adjustBody, undo: "adjust"},
-	{name: "transfer", operation: gift.TransferBalance, path: gifting, offered: movable, fields: transferFields,
+	{name: "transfer", operation: operation.TransferBalance, path: gifting, offered: movable, fields: transferFields,
 		body: transferBody},
-	{name: "cash-out", operation: gift.CashOutGift, path: redemption, ends: true, offered: cashable,
+	{name: "cash-out", operation: operation.CashOutGift, path: redemption, ends: true, offered: cashable,
 		fields: cashOutFields, body: cashOutBody, undo: "reverse"},
-	{name: "replace", operation: gift.ReplaceGift, path: gifting, ends: true, offered: receivable,
+	{name: "replace", operation: operation.ReplaceGift, path: gifting, ends: true, offered: receivable,
 		fields: contactField(true), body: replaceBody},
-	{name: "block", operation: gift.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
+	{name: "block", operation: operation.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
 		body: blockBody, undo: "unblock"},
-	{name: "unblock", operation: gift.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
-	{name: "cancel", operation: gift.CancelGift, path: gifting, ends: true, offered: receivable, fields: reasonField,
+	{name: "unblock", operation: operation.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
+	{name: "cancel", operation: operation.CancelGift, path: gifting, ends: true, offered: receivable, fields: reasonField,
 		body: cancelBody, undo: "reinstate"},
-	{name: "reinstate", operation: gift.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
+	{name: "reinstate", operation: operation.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
 		body: onlyGift, undo: "cancel"},
 }
 
@@ -136,7 +138,7 @@ func says(r *desk.Request, a *action, g *gift.Gift) string {
 // actionShown is what the form of an action shows.
 type actionShown struct {
 	Gift, For, Left, Says, Do string
-	Operation                 gift.Operation // that the button calls
+	Operation                 operation.Name // that the button calls
 	Key                       string         // under which it is done once
 	Fields                    []input
 	Wrong                     []string
@@ -207,12 +209,12 @@ func (f *pages) act(r *desk.Request, a *action) (desk.View, error) {
 // done tells of an action that was just done; nil: none was. That the address says so is not enough.
 func (f *pages) done(r *desk.Request, g *gift.Gift, history []gift.Entry) *doneShown {
 	name := r.HTTP.URL.Query().Get("done")
-	lately := func(o gift.Operation) bool {
+	lately := func(o operation.Name) bool {
 		return slices.ContainsFunc(history, func(e gift.Entry) bool {
 			return e.Kind == o.Makes() && r.Now.Sub(e.At) < time.Minute
 		})
 	}
-	if name == "send" && lately(gift.SendGift) {
+	if name == "send" && lately(operation.SendGift) {
 		return &doneShown{Text: r.Locale.Text("console.send.done")}
 	}
 	n := slices.IndexFunc(actions, func(a action) bool { return a.name == name })

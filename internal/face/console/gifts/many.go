@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/imports"
 	"boon.example/internal/merchant"
@@ -199,7 +200,7 @@ func (f *pages) tryOne(r *desk.Request, c *sendlist.Content, l *sendlist.List) e
 	if err != nil {
 		return err
 	}
-	err = r.Operate(http.MethodPost, gifting+string(gift.SendGift)+"?dryRun=true", "", body, nil)
+	err = r.Operate(http.MethodPost, gifting+string(operation.SendGift)+"?dryRun=true", "", body, nil)
 	refused, is := errors.AsType[*refusal.Error](err)
 	if !is {
 		return err

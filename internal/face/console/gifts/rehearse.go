@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -82,7 +83,7 @@ func (a *action) changes(r *desk.Request, g *gift.Gift, is *stands) (all []chang
 		add("until", r.Locale.Moment(g.End().In(r.Account.Zone)), r.Locale.Moment(is.ValidUntil.In(r.Account.Zone)))
 		after.ValidUntil, after.Extended = *is.ValidUntil, *is.ValidUntil
 	}
-	if a.operation == gift.BlockGift || a.operation == gift.UnblockGift {
+	if a.operation == operation.BlockGift || a.operation == operation.UnblockGift {
 		after.Blocked = ""
 		if is.BlockedReason != nil {
 			after.Blocked = gift.ReasonCode(*is.BlockedReason)

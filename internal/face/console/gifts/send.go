@@ -11,7 +11,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -107,7 +107,7 @@ func (f *pages) send(r *desk.Request) (desk.View, error) {
 		Gifts []struct{ VoucherID, PrintURL string }
 	}
 	if err == nil {
-		err = r.Operate(http.MethodPost, gifting+string(gift.SendGift), typed("key"), body, &made)
+		err = r.Operate(http.MethodPost, gifting+string(operation.SendGift), typed("key"), body, &made)
 	}
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		return f.showSend(r, refused)

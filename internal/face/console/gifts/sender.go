@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/face/console/desk"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/imports"
 	"boon.example/internal/merchant"
@@ -122,7 +122,7 @@ func (s *Sender) call(ctx context.Context, l *sendlist.List, c *sendlist.Content
 		return told, err
 	}
 	from.RemoteAddr = net.JoinHostPort(l.Address, "0")
-	path, key := gifting+string(gift.SendGift), l.Key(n)
+	path, key := gifting+string(operation.SendGift), l.Key(n)
 	if l.ConfirmedAt.IsZero() {
 		path, key = path+"?dryRun=true", ""
 	}

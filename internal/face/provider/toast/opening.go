@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -20,7 +21,7 @@ import (
 // back.
 
 // openCard is under which openings are kept.
-const openCard gift.Operation = "toast-opening"
+const openCard operation.Name = "toast-opening"
 
 // opening is an activation with nothing, or its reversal, as it is kept. Under its GUID it is kept afterwards.
 type opening struct {

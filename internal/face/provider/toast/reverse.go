@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -20,12 +21,12 @@ import (
 // which operation of the interface that is done.
 var undoings = map[gift.Kind]struct {
 	needs merchant.Permissions
-	of    gift.Operation
+	of    operation.Name
 }{
 	gift.Redemption: {merchant.MayRedeem, ""},
 	gift.CashOut:    {merchant.MayCashOut, ""},
-	gift.Reload:     {merchant.MayReload, gift.ReloadGift},
-	gift.Activation: {merchant.MayActivate, gift.ActivateGift},
+	gift.Reload:     {merchant.MayReload, operation.ReloadGift},
+	gift.Activation: {merchant.MayActivate, operation.ActivateGift},
 }
 
 // reverse takes a transaction back. One that never came is not there, and will be refused should it still come.

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -235,7 +236,7 @@ func (t *transaction) before() (b provider.Before) {
 
 // used reports whether the transaction was made before, or takes back one that was.
 func (t *transaction) used(v *gift.Voucher) (bool, error) {
-	told := func(op gift.Operation, guid string) (bool, error) {
+	told := func(op operation.Name, guid string) (bool, error) {
 		known, err := t.kept(op, guid, v)
 		return known != nil && known.MayBeToldTo(t.caller), err
 	}

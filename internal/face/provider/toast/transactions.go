@@ -6,6 +6,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -16,9 +17,9 @@ import (
 // The operations under which transactions are kept. One GUID and card is one transaction, whatever its type; only a
 // reversal may have the GUID of what it takes back.
 const (
-	transact        gift.Operation = "toast-transaction"
-	takeBack        gift.Operation = "toast-reversal"
-	takeBackNothing gift.Operation = "toast-reversal-of-nothing"
+	transact        operation.Name = "toast-transaction"
+	takeBack        operation.Name = "toast-reversal"
+	takeBackNothing operation.Name = "toast-reversal-of-nothing"
 )
 
 // fingerprinted is what tells a repeat of a transaction from another with its GUID.
@@ -60,7 +61,7 @@ func (t *transaction) unusable() string {
 }
 
 // kept is what is kept of a GUID and a card, at any of the restaurants; nil: nothing.
-func (t *transaction) kept(op gift.Operation, guid string, v *gift.Voucher) (*ledger.Request, error) {
+func (t *transaction) kept(op operation.Name, guid string, v *gift.Voucher) (*ledger.Request, error) {
 	all, err := t.Kept(key(guid, v))
 	for n := range all {
 		if all[n].Operation == op {

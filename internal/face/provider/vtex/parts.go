@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -88,7 +89,7 @@ func (c *call) cancel() service.Reply {
 		if amount != t.value() {
 			return c.failed(malformed("A Credit is taken back as a whole: %s.", c.currency.Money(t.value())))
 		}
-		order.Command = &ledger.Undo{Operation: gift.ReloadGift, EntryID: t.ID,
+		order.Command = &ledger.Undo{Operation: operation.ReloadGift, EntryID: t.ID,
 			Undo: gift.Undo{Context: c.Actor(c.Location), Caller: c.caller}}
 	default:
 		order.Command = &ledger.Reverse{Reverse: back, RedemptionID: t.ID}

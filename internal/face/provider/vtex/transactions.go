@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -181,9 +182,9 @@ func (a *change) described() string {
 // The operations under which is kept what was done: a requestId counts once for all transactions of a card, once for
 // all their cancellations, and once for the settlements of one of them.
 const (
-	doTransaction     gift.Operation = "vtex-transaction"
-	settleTransaction gift.Operation = "vtex-settlement"
-	cancelTransaction gift.Operation = "vtex-cancellation"
+	doTransaction     operation.Name = "vtex-transaction"
+	settleTransaction operation.Name = "vtex-settlement"
+	cancelTransaction operation.Name = "vtex-cancellation"
 )
 
 // fingerprinted is what tells a repeat of a change from another with its requestId.
@@ -213,32 +214,32 @@ func (c *call) transact() service.Reply {
 		Asked:   fingerprinted{Amount: amount, Operation: asked.Operation, Order: asked.Order.ID},
 		Command: c.command(op, amount, asked),
 		Render:  c.render(func(r ledger.Result) any { return c.made(r.Entries[0].ID) })})
-	return c.told(done, err, op == gift.RedeemGift)
+	return c.told(done, err, op == operation.RedeemGift)
 }
 
 // operation is what a transaction asks for, in the words of the interface.
-func (c *call) operation(asked change) (gift.Operation, error) {
+func (c *call) operation(asked change) (operation.Name, error) {
 	switch {
 	case asked.Operation == "Debit" && c.provider.HoldDays > 0:
-		return gift.HoldGift, c.caller.Permit(merchant.MayRedeem, false)
+		return operation.HoldGift, c.caller.Permit(merchant.MayRedeem, false)
 	case asked.Operation == "Debit":
-		return gift.RedeemGift, c.caller.Permit(merchant.MayRedeem, false)
+		return operation.RedeemGift, c.caller.Permit(merchant.MayRedeem, false)
 	case asked.Operation == "Credit":
-		return gift.ReloadGift, c.caller.Permit(merchant.MayReload, false)
+		return operation.ReloadGift, c.caller.Permit(merchant.MayReload, false)
 	}
 	return "", malformed("The operation must be Debit or Credit.")
 }
 
 // command has the engine do what a transaction asks for.
-func (c *call) command(op gift.Operation, amount money.Amount, asked change) ledger.Command {
+func (c *call) command(op operation.Name, amount money.Amount, asked change) ledger.Command {
 	reference, reason := asked.reference(), asked.described()
 	redeem := gift.Redeem{Context: c.Actor(c.Location), LocationID: c.caller.Locations[0], Amount: amount,
 		Reference: reference,
 		Reason:    reason, Account: c.caller.Account}
 	switch op {
-	case gift.RedeemGift:
+	case operation.RedeemGift:
 		return &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: redeem}
-	case gift.HoldGift:
+	case operation.HoldGift:
 		return &ledger.Hold{VoucherID: c.card.ID, Hold: gift.Hold{Redeem: redeem, Lasts: c.holdTime()}}
 	}
 	load := gift.ReloadRequest{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,

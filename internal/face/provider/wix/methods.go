@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -86,8 +87,9 @@ func (c *call) redeem() service.Reply {
 	if reply, is := c.wouldRefuse(ask, last); is {
 		return reply
 	}
-	answer, err := c.Do(provider.Order{Operation: gift.RedeemGift, Key: key, Asked: redemption{amount}, Verification: pin,
-		Command: &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
+	answer, err := c.Do(provider.Order{Operation: operation.RedeemGift, Key: key, Asked: redemption{amount},
+		Verification: pin,
+		Command:      &ledger.Redeem{VoucherID: c.card.ID, Notice: c.caller.Account.BalanceNotice, Redeem: ask},
 		Render: func(r ledger.Result, err error) ledger.Answer {
 			if refused, ok := errors.AsType[*refusal.Error](err); ok {
 				return ledger.Answer{Code: refused.Code, Body: c.refusalOf(refused).body()}
@@ -170,12 +172,12 @@ func (c *call) void() service.Reply {
 		return c.failed(err)
 	}
 	if !slices.ContainsFunc(known, func(r ledger.Request) bool {
-		return r.Operation == gift.RedeemGift && !r.EntryID.IsZero()
+		return r.Operation == operation.RedeemGift && !r.EntryID.IsZero()
 	}) {
 		return transactionNotFound.because(refusal.NotFound)
 	}
-	answer, err := c.Do(provider.Order{Operation: gift.ReverseRedemption,
-		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: gift.RedeemGift,
+	answer, err := c.Do(provider.Order{Operation: operation.ReverseRedemption,
+		Command: &ledger.Reverse{OriginalKey: c.Scope(c.asked.TransactionID), Operation: operation.RedeemGift,
 			Reverse: gift.Reverse{Context: c.Actor(c.Location), Caller: c.caller}},
 		Render: func(r ledger.Result, _ error) ledger.Answer {
 			return c.done("remainingBalance", r.Vouchers[0].Available(r.Entries[0].At), "")

@@ -12,8 +12,8 @@ import (
 	"boon.example/docs"
 )
 
-// operation is one of the interface, as its page shows it.
-type operation struct {
+// endpoint is an operation of the interface, as its page shows it.
+type endpoint struct {
 	ID, Tag, Method, Path, Summary string
 	Description                    template.HTML
 	Params, Body                   []field
@@ -58,7 +58,7 @@ type call struct {
 
 const root3 = "../../" // from the page of an operation to the service
 
-func readOperations(doc node) (all []operation) {
+func readOperations(doc node) (all []endpoint) {
 	for _, path := range doc.in("paths").members() {
 		for _, m := range path.members() {
 			if id := m.in("operationId"); id.is() {
@@ -69,8 +69,8 @@ func readOperations(doc node) (all []operation) {
 	return all
 }
 
-func readOperation(path string, at member) operation {
-	o := operation{ID: at.in("operationId").text(), Method: strings.ToUpper(at.name), Path: path,
+func readOperation(path string, at member) endpoint {
+	o := endpoint{ID: at.in("operationId").text(), Method: strings.ToUpper(at.name), Path: path,
 		Summary: at.in("summary").text(), Tag: at.in("tags").texts()[0]}
 	if d := at.in("description"); d.is() {
 		o.Description, o.text = docs.HTML(d.text(), "", root3), d.text()
