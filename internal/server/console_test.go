@@ -480,6 +480,46 @@ func TestOwnersManageTheStaff(t *testing.T) {
 	ann.want(http.StatusBadRequest, harborConsole+"staff/role", url.Values{"member": {his}, "role": {"owner"}})
 }
 
+// TestWhereCashiersWork: an owner says at which locations a cashier works, and changes that; the page and the trail
+// name them. A location of nobody's is refused, and whoever is no cashier works everywhere.
+func TestWhereCashiersWork(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann, cleo := s.member("ann@example.com", staff.Owner), s.joined("cleo@example.com", staff.Cashier)
+	id := s.memberOf(cleo.token())
+	works := func() string {
+		page := ann.want(http.StatusOK, harborConsole+"staff", nil).body
+		row := page[strings.Index(page, "cleo@example.com"):]
+		return row[:strings.Index(row, "</tr>")]
+	}
+	if strings.Contains(works(), " checked") {
+		t.Errorf("a cashier of all locations: %s", works())
+	}
+	role := func(status int, role string, locations ...string) answer {
+		return ann.want(status, harborConsole+"staff/role", url.Values{"member": {id}, "role": {role}, "location": locations})
+	}
+	role(http.StatusSeeOther, "cashier", pier39)
+	if row := works(); strings.Count(row, " checked") != 1 || !strings.Contains(row, `<span class="small">Pier 39</span>`) {
+		t.Errorf("a cashier of one location: %s", row)
+	}
+	if a := role(http.StatusBadRequest, "cashier", "0197f2a4-0000-7000-8000-000000000001"); !strings.Contains(a.body,
+		"no location") {
+		t.Errorf("a location of nobody's: %s", a.body)
+	}
+	role(http.StatusSeeOther, "manager", pier39)
+	if strings.Contains(works(), " checked") {
+		t.Errorf("a manager: %s", works())
+	}
+	var trail struct{ Entries []struct{ What string } }
+	s.must("GET", "/api/integration/audit", examples.HarborOfficeKey, "", &trail)
+	for n, want := range []string{"ann made cleo, who was cashier at Pier 39, manager",
+		"ann made cleo, who was cashier, cashier at Pier 39"} {
+		if trail.Entries[n].What != want {
+			t.Errorf("the trail says %q, not %q", trail.Entries[n].What, want)
+		}
+	}
+}
+
 // memberOf is the member whose session has a token.
 func (s *service) memberOf(token string) (id string) {
 	s.withStore(func(db *store.Store) error {

@@ -122,10 +122,11 @@ func (m *Member) fits(a *merchant.Account) error {
 	return nil
 }
 
-// WithRole is the member in another role; one that is no cashier's is good everywhere.
-func (m Member) WithRole(a *merchant.Account, role Role) (Member, error) {
-	if m.Role = role; role != Cashier {
-		m.Locations = nil
+// WithRole is the member in another role. A cashier works at some locations; none: at all. Others work everywhere.
+func (m Member) WithRole(a *merchant.Account, role Role, locations ...guid.ID) (Member, error) {
+	m.Role, m.Locations = role, nil
+	if role == Cashier {
+		m.Locations = locations
 	}
 	return m, m.fits(a)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -93,12 +95,20 @@ func (s *shop) staffWorks(d *device) {
 	d.shows("[role=status]", "Counter 9 waits for its device")
 	d.console("console-tills")
 	s.staffSetUp(d, home)
+	s.staffSendToMany(d, home)
+	d.open(home + "audit")
+	d.shows("main", "Set-up changed")
+	d.console("console-audit")
 	d.open(home + "gifts")
 	d.console("console-gifts")
 	d.do(chromedp.SendKeys("#q", gift.VoucherCode))
 	d.tap(".search button")
 	d.shows("main", "What happened")
 	d.console("console-gift")
+	d.tap(`.offered a[href$="/transfer"]`)
+	d.shows("h1", "Move value to another gift")
+	d.console("console-transfer")
+	d.do(chromedp.NavigateBack())
 	d.tap(`.offered a[href$="/block"]`)
 	d.shows("h1", "Block")
 	d.console("console-block")
@@ -108,6 +118,37 @@ func (s *shop) staffWorks(d *device) {
 	d.shows("h1", "Unblock")
 	d.tap("main form[data-operation] button")
 	d.shows("[role=status]", "The gift can be used again.")
+}
+
+// staffSendToMany uploads a file with a mistake, then without, confirms it, and waits for the gifts.
+func (s *shop) staffSendToMany(d *device, home string) {
+	d.Helper()
+	upload := func(lines string) {
+		d.Helper()
+		file := filepath.Join(s.TempDir(), "people.csv")
+		if err := os.WriteFile(file, []byte("name,contact,value\n"+lines), 0o600); err != nil {
+			d.Fatal(err)
+		}
+		d.open(home + "many")
+		d.do(chromedp.SetUploadFiles(`[name="file"]`, []string{file}))
+		for name, text := range map[string]string{"reference": "R-1", "first": "Carla", "last": "Diaz",
+			"email": "carla@example.com"} {
+			d.do(chromedp.SetValue(`[name="`+name+`"]`, text))
+		}
+		d.tap(`main form[data-operation] button`)
+	}
+	d.open(home + "many")
+	d.shows("main", "No list was uploaded")
+	d.console("console-many")
+	upload("Ana,nobody,25\nBen,4.915E+11,25\n")
+	d.shows("[role=alert]", "2 problems. Nothing was sent.")
+	d.console("console-many-wrong")
+	upload("Ana,ana@example.com,25\nBen,ben@example.com,25\nCleo,cleo@example.com,50\n")
+	d.shows("main .lead", "3 gifts, together worth $100.00, are ready.")
+	d.console("console-many-ready")
+	d.tap(`form[action$="/confirm"] button`)
+	d.shows("[role=status]", "Sent: 3 of 3")
+	d.console("console-many-sent")
 }
 
 // staffSetUp goes through the set-up as an owner does: a promotion is changed with a mistake, then without by the

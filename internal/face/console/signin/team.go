@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/face/console/desk"
@@ -27,7 +28,7 @@ func (f *pages) teamPages() []desk.Page {
 
 // team is what the page of the staff shows.
 type team struct {
-	Members   []teamMember
+	Members   []*teamMember
 	Roles     []staff.Role
 	Table     []right
 	Locations []merchant.Location
@@ -42,9 +43,13 @@ type teamMember struct {
 	staff.Member
 
 	You      bool
+	Works    string // where; "": at all locations
 	Sessions int
 	Seen     time.Time // zero: they are signed in nowhere
 }
+
+// At reports whether the member works at a location that is named.
+func (m *teamMember) At(location guid.ID) bool { return slices.Contains(m.Locations, location) }
 
 // right is a row of the table of roles: which of them may do it.
 type right struct {
@@ -72,13 +77,13 @@ func (f *pages) teamAfter(r *desk.Request, shown team, err error) (desk.View, er
 		return desk.View{}, service.Stored(err)
 	}
 	for _, m := range members {
-		row := teamMember{Member: m, You: m.ID == r.Member.ID}
+		row := teamMember{Member: m, You: m.ID == r.Member.ID, Works: strings.Join(placesOf(r, &m), ", ")}
 		for _, s := range sessionsOf(r, sessions, m.ID) { // the one that was used last is first
 			if row.Sessions++; row.Seen.IsZero() {
 				row.Seen = s.Seen
 			}
 		}
-		shown.Members = append(shown.Members, row)
+		shown.Members = append(shown.Members, &row)
 	}
 	if shown.Typed.Role == "" {
 		shown.Typed.Role = staff.Cashier // nobody becomes an owner by not looking
@@ -104,10 +109,8 @@ func rights() (all []right) {
 func (f *pages) invite(r *desk.Request) (desk.View, error) {
 	form := r.HTTP.PostForm
 	typed := staff.Member{Email: form.Get("email"), Name: form.Get("name"), Role: staff.Role(form.Get("role"))}
-	for _, text := range form["location"] {
-		if id, err := guid.Parse(text); err == nil && typed.Role == staff.Cashier {
-			typed.Locations = append(typed.Locations, id)
-		}
+	if typed.Role == staff.Cashier {
+		typed.Locations = locations(r)
 	}
 	var m staff.Member
 	var token string
@@ -117,13 +120,41 @@ func (f *pages) invite(r *desk.Request) (desk.View, error) {
 			return c, err
 		}
 		token = c.Invite.Token
-		c.Trail = trail(r, fmt.Sprintf("%s invited %s to the console as %s", r.Member.Name, m.Name, m.Role))
+		c.Trail = trail(r, fmt.Sprintf("%s invited %s to the console as %s", r.Member.Name, m.Name, roleOf(r, &m)))
 		return c, nil
 	})
 	if err != nil {
 		return f.teamAfter(r, team{Typed: typed}, service.Stored(err))
 	}
 	return f.teamAfter(r, team{Link: JoinLink(f.PublicURL, token), For: m}, nil)
+}
+
+// locations are those that are ticked in a form.
+func locations(r *desk.Request) (all []guid.ID) {
+	for _, text := range r.HTTP.PostForm["location"] {
+		if id, err := guid.Parse(text); err == nil {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// placesOf are the names of the locations at which a cashier works; none: at all, as others do.
+func placesOf(r *desk.Request, m *staff.Member) (names []string) {
+	for _, id := range m.Locations {
+		if at := r.Account.Location(id); at != nil {
+			names = append(names, at.Name)
+		}
+	}
+	return names
+}
+
+// roleOf is a member's role in words, for the audit trail.
+func roleOf(r *desk.Request, m *staff.Member) string {
+	if places := placesOf(r, m); places != nil {
+		return string(m.Role) + " at " + strings.Join(places, ", ")
+	}
+	return string(m.Role)
 }
 
 // named is the member with an id; nil: there is none.
@@ -160,17 +191,17 @@ func (f *pages) onMember(r *desk.Request,
 	return desk.View{To: desk.Home(r.Account.ID) + "staff"}, nil
 }
 
-// setRole gives a member another role, at once.
+// setRole gives a member another role, and a cashier the locations at which they work, at once.
 func (f *pages) setRole(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, members []staff.Member) (c staff.Changes, err error) {
-		was := m.Role
-		if m, err = m.WithRole(r.Account, staff.Role(r.HTTP.PostForm.Get("role"))); err != nil {
+		was := roleOf(r, &m)
+		if m, err = m.WithRole(r.Account, staff.Role(r.HTTP.PostForm.Get("role")), locations(r)...); err != nil {
 			return c, err
 		}
 		after := slices.Clone(members)
 		*named(after, m.ID) = m
 		c.Save = []staff.Member{m}
-		c.Trail = trail(r, fmt.Sprintf("%s made %s, who was %s, %s", r.Member.Name, m.Name, was, m.Role))
+		c.Trail = trail(r, fmt.Sprintf("%s made %s, who was %s, %s", r.Member.Name, m.Name, was, roleOf(r, &m)))
 		return c, staff.Remain(members, after)
 	})
 }
