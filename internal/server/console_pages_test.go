@@ -3,7 +3,11 @@ package server_test
 import (
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +16,9 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/face/console"
 	"boon.example/internal/face/console/desk"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
@@ -150,6 +156,122 @@ func TestLookingAtPagesChangesNothing(t *testing.T) {
 		}
 	}
 	s.unchanged(t, before)
+}
+
+// ofTheConsole are the forms that call no operation of the JSON interface: what they do is of the console alone.
+var ofTheConsole = regexp.MustCompile(`^(sign-out|confirm|search|staff/.+|you/.+|setup/.+|many/[^/]+/discard)$`)
+
+// TestButtonsNameTheirCalls: each form of a page names the operation that its button calls, or does something that is
+// of the console alone; and its page asks for the permissions that the table of authority has for the operation.
+func TestButtonsNameTheirCalls(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	ann := s.member("ann@example.com", staff.Owner)
+	ready := ann.uploads(ann.manyForm(nil), "contact,value\nana@example.com,5\n")
+	list := ready[strings.LastIndexByte(ready, '/')+1:]
+	described, err := os.ReadFile("../face/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := map[string]merchant.Permissions{"pairTill": merchant.MayTills, "revokeTill": merchant.MayTills,
+		"listAudit": merchant.MayAudit}
+	for _, o := range gift.Operations() {
+		needs[string(o)] = o.Needs()
+	}
+	for _, id := range regexp.MustCompile(`"/api/integration/reports/[a-z-]+": \{\s*"get": \{\s*"operationId": "(\w+)"`).
+		FindAllStringSubmatch(string(described), -1) {
+		needs[id[1]] = merchant.MayReport
+	}
+	attribute := func(form, name string) string {
+		if found := regexp.MustCompile(` ` + name + `="([^"]*)"`).FindStringSubmatch(form); found != nil {
+			return found[1]
+		}
+		return ""
+	}
+	named := map[string]bool{}
+	for _, p := range closedPages(t) {
+		path, form := addressOf(&p, g.VoucherID, url.Values{})
+		if form != nil {
+			continue
+		}
+		if strings.Contains(p.Pattern, "{list}") {
+			path = "many/" + list
+		}
+		at, err := url.Parse(ann.url + harborConsole + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range regexp.MustCompile(`<form[^>]*>`).FindAllString(ann.ask(harborConsole+path, nil).body, -1) {
+			if attribute(form, "method") == "dialog" {
+				continue
+			}
+			to, err := at.Parse(attribute(form, "action"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			below := strings.TrimPrefix(to.Path, harborConsole)
+			operation := attribute(form, "data-operation")
+			need, known := needs[operation]
+			switch {
+			case operation == "" && ofTheConsole.MatchString(below):
+			case operation == "":
+				t.Errorf("%s: the form to %s names no operation", p.Pattern, below)
+			case !known:
+				t.Errorf("%s: the form to %s names %s, which is no operation", p.Pattern, below, operation)
+			case !needed(closedPages(t), attribute(form, "method"), below).Has(need):
+				t.Errorf("%s: the page of the form to %s asks for less than %s needs", p.Pattern, below, operation)
+			default:
+				named[operation] = true
+			}
+		}
+	}
+	if len(named) < 10 {
+		t.Errorf("only these operations have a button: %v", slices.Sorted(maps.Keys(named)))
+	}
+}
+
+// TestNamedOperationsExist: each operation that a template names is one of the interface, also where its page is shown
+// only now and then.
+func TestNamedOperationsExist(t *testing.T) {
+	t.Parallel()
+	described, err := os.ReadFile("../face/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../face/console/*/templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range regexp.MustCompile(`data-operation="([\w-]+)"`).FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !slices.Contains(gift.Operations(), gift.Operation(named[1])) &&
+				!strings.Contains(string(described), `"operationId": "`+named[1]+`"`) {
+				t.Errorf("%s names %s, which is no operation", file, named[1])
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("only %d operations are named", found)
+	}
+}
+
+// needed are the permissions that the page asks for to which a form leads.
+func needed(pages []desk.Page, method, path string) (needs merchant.Permissions) {
+	mux := http.NewServeMux()
+	for _, p := range pages {
+		mux.HandleFunc(p.Pattern, func(http.ResponseWriter, *http.Request) { needs = p.Needs })
+	}
+	r := httptest.NewRequest(strings.ToUpper(method), "/"+path, nil)
+	mux.ServeHTTP(httptest.NewRecorder(), r)
+	return needs
 }
 
 // ofTheTestAccount is the browser of an owner of the example's test account, which it sets up.

@@ -66,9 +66,19 @@ func reports(r *desk.Request) (desk.View, error) {
 // reportLink is a report in the list.
 type reportLink struct{ To, Name, Text string }
 
+// operation is the operation of the interface that makes the report.
+func (form *reportForm) operation() string {
+	var b strings.Builder
+	b.WriteString("get")
+	for _, word := range strings.Split(form.name, "-") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
 // reportShown is what the page of a report shows.
 type reportShown struct {
-	Text             string
+	Text, Operation  string
 	Period, Journal  bool
 	At, From, To     string // days, as forms have them
 	Latest           string // the last day that can be asked for
@@ -195,7 +205,8 @@ func shownReport(r *desk.Request, form *reportForm, asked url.Values) *reportSho
 		latest = latest.AddDate(0, 0, -1)
 	}
 	all := desk.Home(r.Account.ID) + "reports"
-	shown := &reportShown{Text: r.Locale.Text("console.report.text." + form.name), Period: form.period,
+	shown := &reportShown{Operation: form.operation(), Text: r.Locale.Text("console.report.text." + form.name),
+		Period:  form.period,
 		Journal: form.journal, At: asked.Get("at"), From: asked.Get("from"), To: asked.Get("to"),
 		Latest: latest.Format(time.DateOnly), FormTo: all + "/" + form.name, All: all}
 	if form.journal {
