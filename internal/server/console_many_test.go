@@ -168,6 +168,17 @@ func TestWhatIsWrongWithAList(t *testing.T) {
 	}
 }
 
+// TestAListThatCannotBeDelivered is refused above the form at once: this service sends no mail.
+func TestAListThatCannotBeDelivered(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	mia := s.joined("mia@example.com", staff.Manager)
+	a := mia.send(manyPath, mia.manyForm(nil), "file", []byte("contact,value\nana@example.com,5\n"))
+	if a.status < 400 || !strings.Contains(a.body, "does not send e-mail yet") {
+		t.Errorf("status %d: %s", a.status, a.body)
+	}
+}
+
 // TestListsAreForWhoSends: a bookkeeper and a cashier see no list, nor does another account.
 func TestListsAreForWhoSends(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"boon.example/examples"
 	"boon.example/internal/face/console"
 	"boon.example/internal/face/console/desk"
-	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
@@ -177,7 +177,7 @@ func TestButtonsNameTheirCalls(t *testing.T) {
 	}
 	needs := map[string]merchant.Permissions{"pairTill": merchant.MayTills, "revokeTill": merchant.MayTills,
 		"listAudit": merchant.MayAudit}
-	for _, o := range gift.Operations() {
+	for _, o := range operation.All() {
 		needs[string(o)] = o.Needs()
 	}
 	for _, id := range regexp.MustCompile(`"/api/integration/reports/[a-z-]+": \{\s*"get": \{\s*"operationId": "(\w+)"`).
@@ -212,18 +212,18 @@ func TestButtonsNameTheirCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 			below := strings.TrimPrefix(to.Path, harborConsole)
-			operation := attribute(form, "data-operation")
-			need, known := needs[operation]
+			calls := attribute(form, "data-operation")
+			need, known := needs[calls]
 			switch {
-			case operation == "" && ofTheConsole.MatchString(below):
-			case operation == "":
+			case calls == "" && ofTheConsole.MatchString(below):
+			case calls == "":
 				t.Errorf("%s: the form to %s names no operation", p.Pattern, below)
 			case !known:
-				t.Errorf("%s: the form to %s names %s, which is no operation", p.Pattern, below, operation)
+				t.Errorf("%s: the form to %s names %s, which is no operation", p.Pattern, below, calls)
 			case !needed(closedPages(t), attribute(form, "method"), below).Has(need):
-				t.Errorf("%s: the page of the form to %s asks for less than %s needs", p.Pattern, below, operation)
+				t.Errorf("%s: the page of the form to %s asks for less than %s needs", p.Pattern, below, calls)
 			default:
-				named[operation] = true
+				named[calls] = true
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func TestNamedOperationsExist(t *testing.T) {
 		}
 		for _, named := range regexp.MustCompile(`data-operation="([\w-]+)"`).FindAllStringSubmatch(string(text), -1) {
 			found++
-			if !slices.Contains(gift.Operations(), gift.Operation(named[1])) &&
+			if !slices.Contains(operation.All(), operation.Name(named[1])) &&
 				!strings.Contains(string(described), `"operationId": "`+named[1]+`"`) {
 				t.Errorf("%s names %s, which is no operation", file, named[1])
 			}

@@ -207,7 +207,7 @@ func (f *pages) tryOne(r *desk.Request, c *sendlist.Content, l *sendlist.List) e
 	}
 	told := &refusal.Error{Code: refused.Code}
 	for _, m := range refused.Messages {
-		if lines, _ := c.Places(&one, m.Path); lines == nil && refused.Code == refusal.ValidationFailure {
+		if lines, _ := c.Places(&one, m.Path); lines == nil {
 			told.Messages = append(told.Messages, m)
 		}
 	}
