@@ -158,11 +158,6 @@ func saveResends(c *ledger.Changes) []db.Batch {
 
 // A sum keeps the planner from looking for all secrets that are not replaced, which are nearly all.
 var (
-	deleteSecrets = &db.Query{What: "taking codes away", Scoped: true,
-		Each: `DELETE FROM secret AS t WHERE t.account_id = $1 AND t.voucher_id = $2 AND t.replaced + 0 = 0`,
-		Postgres: `DELETE FROM secret AS t USING (SELECT *
-				FROM unnest($1::BYTEA[], $2::BYTEA[]) AS r (account_id, voucher_id) OFFSET 0) AS w
-			WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id AND t.replaced + 0 = 0`}
 	markSecrets = &db.Query{What: "marking codes as replaced", Scoped: true, Exact: true,
 		Each: `UPDATE secret AS t SET replaced = $2 WHERE t.account_id = $1 AND t.voucher_id = $3 AND t.kind = $4 AND t.replaced + 0 = 0`,
 		Postgres: `WITH hit AS (
@@ -212,7 +207,7 @@ func (g *group) saveRekeyed(rekeyed []ledger.Rekeyed) (batches []db.Batch) {
 		}
 	}
 	account := func(r ledger.Ref) guid.ID { return r.AccountID }
-	batches = append(record.ByRef(deleteSecrets, gone, nil),
+	batches = append(record.ByRef(record.DeleteSecrets, gone, nil),
 		record.ByAccount(replaced, account, func(account guid.ID, of []ledger.Ref) db.Batch {
 			w := db.Batch{Query: markSecrets, Account: account}
 			for _, ref := range of {

@@ -221,7 +221,7 @@ func saveTally(gifts []gift.Gift) db.Batch {
 		added[gifts[i].AccountID]++
 	}
 	accounts := slices.SortedFunc(maps.Keys(added), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
-	return record.RowsOf(addTally, accounts, func(a *guid.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
+	return record.RowsOf(record.AddTally, accounts, func(a *guid.ID) []any { return []any{db.KeyOf(*a), added[*a]} })
 }
 
 // saveUsed notes which records of the set-up are in use now.

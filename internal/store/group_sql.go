@@ -1,6 +1,7 @@
 package store
 
 import (
+	"boon.example/internal/ledger"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/record"
@@ -193,12 +194,6 @@ var (
 		Each: `DELETE FROM job AS t WHERE t.account_id = $1 AND t.id = $2`,
 		Postgres: `DELETE FROM job AS t USING (SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[]) AS r (account_id, id) OFFSET 0) AS w
 			WHERE t.account_id = w.account_id AND t.id = w.id`}
-	addTally = &db.Query{What: "writing into tally",
-		Each: `INSERT INTO tally (account_id, vouchers)
-			VALUES ($1, $2) ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`,
-		Postgres: `INSERT INTO tally (account_id, vouchers)
-			SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[])
-			ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`}
 	// insertGivenBack is for a database whose guards cannot do it.
 	insertGivenBack = &db.Query{What: "writing into given_back",
 		Each: `INSERT INTO given_back (account_id, redemption_id, amount, parts)
@@ -232,8 +227,23 @@ var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers,
 	selectReversed, selectCashOuts, selectMissed, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes,
 	updateVoucher, updateHolds, updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
-	selectResends, insertResend, updateDelivery, updateJob, addTally, insertGivenBack, insertUsed, feed.Insert,
+	selectResends, insertResend, updateDelivery, updateJob, record.AddTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
 	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
 	insertJob, selectClocks, selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts,
-	insertCounts, addCounts, deleteSecrets, markSecrets, updateSecrets, addStaged}
+	insertCounts, addCounts, record.DeleteSecrets, markSecrets, updateSecrets, addStaged}
+
+// addStaged notes how far an import has come: see package imported.
+var addStaged = &db.Query{What: "noting what an import has written", Exact: true,
+	Each: `UPDATE gift_import SET staged = staged + $4
+		WHERE account_id = $1 AND id = $2 AND staged = $3 AND state = 'STAGED'`,
+	Postgres: `WITH hit AS (
+			UPDATE gift_import AS t SET staged = t.staged + w.more
+			FROM (SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[])
+				AS r (account_id, id, was, more) OFFSET 0) AS w
+			WHERE t.account_id = w.account_id AND t.id = w.id AND t.staged = w.was AND t.state = 'STAGED' RETURNING 1
+		) SELECT 1 / (count(*) = cardinality($2::BYTEA[]))::INT FROM hit`}
+
+func stagedBatch(s *ledger.Staged) db.Batch {
+	return db.Batch{Query: addStaged, Rows: [][]any{{db.KeyOf(s.AccountID), db.KeyOf(s.ImportID), s.Before, s.Count}}}
+}

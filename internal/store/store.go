@@ -22,6 +22,7 @@ import (
 	"boon.example/internal/store/erase"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/hooks"
+	"boon.example/internal/store/imported"
 	"boon.example/internal/store/lookup"
 	"boon.example/internal/store/misses"
 	"boon.example/internal/store/passes"
@@ -67,6 +68,7 @@ type Store struct {
 	*staff.Staff       // who comes in to the console
 	*breakage.Breakage // what was booked as breakage
 	*sendlists.Lists   // lists of people who are sent gifts
+	*imported.Register // imports that bring gifts of another system in
 	Eraser             *erase.Eraser
 
 	db *db.DB
@@ -100,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader.Remember()
 	sets := setup.New(d)
 	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets),
-		Lists: sendlists.New(d), Reader: reader,
+		Lists: sendlists.New(d), Register: imported.New(d, sets), Reader: reader,
 		Feed: feed.New(d, reader), Hooks: hooks.New(d), Passes: passes.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil

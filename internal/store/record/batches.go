@@ -67,3 +67,18 @@ func RowsOf[T any](s *db.Query, items []T, row func(*T) []any) db.Batch {
 
 // RefOf names a voucher.
 func RefOf(v *gift.Voucher) ledger.Ref { return ledger.Ref{AccountID: v.AccountID, ID: v.ID} }
+
+// AddTally counts the gifts of an account that are there.
+var AddTally = &db.Query{What: "writing into tally",
+	Each: `INSERT INTO tally (account_id, vouchers)
+		VALUES ($1, $2) ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`,
+	Postgres: `INSERT INTO tally (account_id, vouchers)
+		SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[])
+		ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`}
+
+// DeleteSecrets takes away what the code and the token of a gift are found by.
+var DeleteSecrets = &db.Query{What: "taking codes away", Scoped: true,
+	Each: `DELETE FROM secret AS t WHERE t.account_id = $1 AND t.voucher_id = $2 AND t.replaced + 0 = 0`,
+	Postgres: `DELETE FROM secret AS t USING (SELECT *
+			FROM unnest($1::BYTEA[], $2::BYTEA[]) AS r (account_id, voucher_id) OFFSET 0) AS w
+		WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id AND t.replaced + 0 = 0`}

@@ -1,4 +1,6 @@
-package store
+// Package imported keeps the imports that bring gifts of another system in, and tells which codes are taken. The gifts
+// themselves are written by the groups of the engine, as all gifts are.
+package imported
 
 import (
 	"context"
@@ -16,6 +18,7 @@ import (
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/feed"
 	"boon.example/internal/store/record"
+	"boon.example/internal/store/setup"
 	"boon.example/internal/store/sums"
 )
 
@@ -41,19 +44,14 @@ import (
 //     failover may lose is read by everybody, and only a commit that writes waits for a standby.
 //  8. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
 
-var addStaged = &db.Query{What: "noting what an import has written", Exact: true,
-	Each: `UPDATE gift_import SET staged = staged + $4
-		WHERE account_id = $1 AND id = $2 AND staged = $3 AND state = 'STAGED'`,
-	Postgres: `WITH hit AS (
-			UPDATE gift_import AS t SET staged = t.staged + w.more
-			FROM (SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BIGINT[], $4::BIGINT[])
-				AS r (account_id, id, was, more) OFFSET 0) AS w
-			WHERE t.account_id = w.account_id AND t.id = w.id AND t.staged = w.was AND t.state = 'STAGED' RETURNING 1
-		) SELECT 1 / (count(*) = cardinality($2::BYTEA[]))::INT FROM hit`}
-
-func stagedBatch(s *ledger.Staged) db.Batch {
-	return db.Batch{Query: addStaged, Rows: [][]any{{db.KeyOf(s.AccountID), db.KeyOf(s.ImportID), s.Before, s.Count}}}
+// Register keeps the imports.
+type Register struct {
+	db    *db.DB
+	setup *setup.Setup // for the audit trail
 }
+
+// New works on an open database.
+func New(d *db.DB, s *setup.Setup) *Register { return &Register{d, s} }
 
 const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
 	planned, stopped`
@@ -67,7 +65,7 @@ func scanImport(from db.Scanner) (m intake.Import, err error) {
 }
 
 // Imports gives those of an account, the newest first.
-func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
+func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
 	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
 			planned, stopped
 		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
@@ -79,7 +77,7 @@ func (s *Store) Imports(ctx context.Context, account guid.ID) ([]intake.Import, 
 }
 
 // BeginImport begins an import. It is told as an event and in the audit trail.
-func (s *Store) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
 				planned)
@@ -97,7 +95,7 @@ func (s *Store) BeginImport(ctx context.Context, m *intake.Import, by event.Trai
 }
 
 // tellImport writes what became of an import, as an event and in the audit trail.
-func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, what gift.EventType,
+func (s *Register) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, what gift.EventType,
 	by event.TrailEntry) error {
 	err := feed.AddNow(ctx, tx, event.Event{Type: what, AccountID: m.AccountID, At: time.Now().UTC(),
 		Note: event.Note{ImportID: m.ID, KeyID: by.Actor.KeyID}})
@@ -105,19 +103,19 @@ func (s *Store) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import, wh
 		return err
 	}
 	by.AccountID, by.Action = m.AccountID, what
-	return s.Setup.AddTrailWithin(ctx, tx, by)
+	return s.setup.AddTrailWithin(ctx, tx, by)
 }
 
 // FinishImport has the gifts of an import be there from now on, and keeps what its certificate says. Of two that do it
 // at once, or where other gifts are written than m says, one fails with intake.ErrMoved.
-func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+func (s *Register) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3, stopped = ''
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, addTally.Each, db.KeyOf(m.AccountID), m.Staged); err != nil {
+		if _, err := tx.ExecContext(ctx, record.AddTally.Each, db.KeyOf(m.AccountID), m.Staged); err != nil {
 			return err
 		}
 		return s.tellImport(ctx, tx, m, event.ImportFinished, by)
@@ -133,7 +131,7 @@ func (s *Store) FinishImport(ctx context.Context, m *intake.Import, by event.Tra
 }
 
 // NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
-func (s *Store) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
+func (s *Register) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why)
@@ -150,7 +148,7 @@ const confirmImport = `UPDATE gift_import SET planned = planned WHERE account_id
 
 // ConfirmImport gives an import as it is, once that is on stable storage and with the standby that confirms commits.
 // Where that is not certain, it fails.
-func (s *Store) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake.Import, error) {
+func (s *Register) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake.Import, error) {
 	var m intake.Import
 	err := s.db.Write(ctx, func(tx *sql.Tx) (err error) {
 		m, err = scanImport(tx.QueryRowContext(ctx, confirmImport+` RETURNING `+importColumns, db.KeyOf(account), db.KeyOf(id)))
@@ -163,7 +161,7 @@ func (s *Store) ConfirmImport(ctx context.Context, account, id guid.ID) (*intake
 }
 
 // flip changes the state of an import, and opens the days that it reaches into.
-func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update string, args ...any) error {
+func (s *Register) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update string, args ...any) error {
 	if err := sums.Hold(ctx, s.db, tx); err != nil {
 		return err
 	}
@@ -179,7 +177,7 @@ func (s *Store) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, update s
 
 // UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
 // where something happened to one of them. Whoever does it again goes on where it stopped.
-func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
+func (s *Register) UndoImport(ctx context.Context, m *intake.Import, by event.TrailEntry, done func(freed int)) error {
 	if err := s.HideImport(ctx, m); err != nil {
 		return err
 	}
@@ -209,7 +207,7 @@ func (s *Store) UndoImport(ctx context.Context, m *intake.Import, by event.Trail
 }
 
 // HideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
-func (s *Store) HideImport(ctx context.Context, m *intake.Import) error {
+func (s *Register) HideImport(ctx context.Context, m *intake.Import) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
@@ -244,7 +242,7 @@ func (s *Store) HideImport(ctx context.Context, m *intake.Import) error {
 const freed = 1_000
 
 // freeCodes takes away what codes and tokens are found by, of all gifts of an import.
-func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int)) error {
+func (s *Register) freeCodes(ctx context.Context, m *intake.Import, done func(int)) error {
 	const query = `SELECT v.id FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3
 		ORDER BY v.id LIMIT $4`
 	for after, n := (guid.ID{}), freed; n == freed; {
@@ -256,12 +254,12 @@ func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int))
 		if n = len(ids); n == 0 {
 			break
 		}
-		w := db.Batch{Query: deleteSecrets, Account: m.AccountID}
+		w := db.Batch{Query: record.DeleteSecrets, Account: m.AccountID}
 		for _, id := range ids {
 			w.Rows = append(w.Rows, []any{db.KeyOf(id)})
 		}
 		err = s.db.Retry(ctx, func(ctx context.Context) error {
-			return s.transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
+			return s.db.Transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
 		})
 		if errors.Is(err, db.ErrUnknownOutcome) {
 			n = freed // the same page once more
@@ -278,7 +276,7 @@ func (s *Store) freeCodes(ctx context.Context, m *intake.Import, done func(int))
 
 // TakenCodes gives the gifts that some codes lead to, or led to: of the account, where another system gave them out,
 // else in the whole installation.
-func (s *Store) TakenCodes(ctx context.Context, account guid.ID, wanted []codes.VoucherCode) (
+func (s *Register) TakenCodes(ctx context.Context, account guid.ID, wanted []codes.VoucherCode) (
 	map[codes.VoucherCode]intake.Taken, error) {
 	type of struct {
 		code codes.VoucherCode
@@ -318,7 +316,7 @@ func (s *Store) TakenCodes(ctx context.Context, account guid.ID, wanted []codes.
 }
 
 // takers adds to codes that are taken what the gifts are that they lead to, where an import brought them.
-func (s *Store) takers(ctx context.Context, account guid.ID, led map[guid.ID][]codes.VoucherCode,
+func (s *Register) takers(ctx context.Context, account guid.ID, led map[guid.ID][]codes.VoucherCode,
 	taken map[codes.VoucherCode]intake.Taken) error {
 	refs := make([]ledger.Ref, 0, len(led))
 	for voucher := range led {
