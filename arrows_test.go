@@ -203,7 +203,7 @@ var arrows = map[string][]string{
 	"internal/face/console": {"internal/base/fair", "internal/base/openid",
 		"internal/face/console/desk", "internal/face/console/gifts",
 		"internal/face/console/reports", "internal/face/console/setup", "internal/face/console/signin",
-		"internal/face/console/today", "internal/merchant", "internal/service"},
+		"internal/face/console/today", "internal/gift", "internal/merchant", "internal/service"},
 	"internal/face/console/desk": {"internal/base/admission", "internal/ledger", "internal/merchant",
 		"internal/post/card", "internal/post/locale", "internal/service", "internal/staff"},
 	"internal/face/console/gifts": {"internal/contact", "internal/face/console/desk", "internal/gift",

@@ -355,3 +355,35 @@ func TestStaffSendGifts(t *testing.T) {
 	}
 	s.joined("bo@example.com", staff.Bookkeeper).want(http.StatusForbidden, path, nil)
 }
+
+// TestAPreviewFollowsTheForm: it is the page that the guest would see, with what was typed; it sends nothing, is framed
+// by the console alone, and what attacks it stays text.
+func TestAPreviewFollowsTheForm(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	b := s.joined("mia@example.com", staff.Manager)
+	form := b.want(http.StatusOK, harborConsole+"send", nil)
+	if !strings.Contains(form.body, `<iframe name="preview" src="send/preview"`) ||
+		!strings.Contains(form.body, `formaction="send/preview" formtarget="preview" formnovalidate`) {
+		t.Errorf("the form has no preview: %s", form.body)
+	}
+	b.want(http.StatusOK, harborConsole+"send/preview", nil)
+	page := b.want(http.StatusOK, harborConsole+"send/preview", url.Values{"value": {"42.50"}, "recipient": {"Ana"},
+		"sender": {"Ben"}, "message": {`<script src="https://evil.example"></script>`}})
+	for _, want := range []string{"$42.50", "Ana", "Ben", "&lt;script", "Harbor Coffee"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the preview lacks %q: %s", want, page.body)
+		}
+	}
+	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'self'") ||
+		strings.Contains(policy, "unsafe") || page.header.Get("X-Frame-Options") != "SAMEORIGIN" {
+		t.Errorf("the preview has the policy %q", policy)
+	}
+	for _, bad := range []string{"", "a lot", "-1", "1e400", "999999999999999999"} {
+		b.want(http.StatusOK, harborConsole+"send/preview", url.Values{"value": {bad}})
+	}
+	if list := b.want(http.StatusOK, harborConsole+"gifts", nil); !strings.Contains(list.body, "No gifts") {
+		t.Errorf("a preview made a gift: %s", list.body)
+	}
+	s.joined("bo@example.com", staff.Bookkeeper).want(http.StatusForbidden, harborConsole+"send/preview", nil)
+}

@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/face/console/setup"
 	"boon.example/internal/face/console/signin"
 	"boon.example/internal/face/console/today"
+	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
 )
@@ -71,12 +72,17 @@ func Handler(c Config) http.Handler {
 func parts(c *Config) []desk.Part {
 	return []desk.Part{
 		today.Part(c.Store, c.Reading),
-		gifts.Part(c.Store),
+		gifts.Part(c.Store, c.sample),
 		reports.Part(c.Store),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
 			Beginner: c.Beginner, Email: c.Email, Provider: c.Provider, Log: c.Log}),
 	}
+}
+
+// sample shows a gift that there is not on its page.
+func (c *Config) sample(a *merchant.Account, g gift.Gift) http.Handler {
+	return c.Setup.Sample(setup.Sample{Look: setup.OnPage, Gift: g, Account: a})
 }
 
 // Pages lists the pages of all parts.

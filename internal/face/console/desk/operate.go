@@ -25,7 +25,8 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 		return r.Member.Caller(r.Account), nil
 	}))
 	from.Header = http.Header{"X-Request-Id": {r.RequestID},
-		forwardedFor: r.HTTP.Header.Values(forwardedFor)} // else the proxy would be who asks
+		"Accept-Language": {string(r.Locale.Language())},      // in which the member reads what the interface says in words
+		forwardedFor:      r.HTTP.Header.Values(forwardedFor)} // else the proxy would be who asks
 	return Operate(r.desk.Operations, from, method, path, key, body, answer)
 }
 

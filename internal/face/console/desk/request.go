@@ -65,6 +65,7 @@ type View struct {
 	To       string       // the address of another page, in place of a template
 	File     *Answered    // of the interface, in place of a template
 	Whole    http.Handler // answers in place of a template, with headers of its own
+	Framed   bool         // Whole is for a frame in a page of the console
 }
 
 // What pages refuse.
@@ -213,7 +214,7 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 		return v.File.download(r.Writer.Header())
 	}
 	if v.Whole != nil && err == nil {
-		return whole(r, v.Whole)
+		return whole(r, &v)
 	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
 	if open := Undecided(err); open != nil {
@@ -240,9 +241,14 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 }
 
 // whole is the answer of a handler.
-func whole(r *Request, from http.Handler) service.Reply {
+func whole(r *Request, v *View) service.Reply {
 	var w service.Kept
-	from.ServeHTTP(&w, r.HTTP)
+	v.Whole.ServeHTTP(&w, r.HTTP)
+	if v.Framed {
+		const policy = "Content-Security-Policy"
+		w.Header().Set(policy, strings.Replace(w.Header().Get(policy), "frame-ancestors 'none'", "frame-ancestors 'self'", 1))
+		r.Writer.Header().Set("X-Frame-Options", "SAMEORIGIN")
+	}
 	for _, name := range []string{"Content-Security-Policy", "Content-Language"} {
 		if value := w.Header().Get(name); value != "" {
 			r.Writer.Header().Set(name, value)

@@ -26,11 +26,14 @@ type Store interface {
 var templates embed.FS
 
 // pages are the pages of this part.
-type pages struct{ Store }
+type pages struct {
+	Store
+	Sample Sample
+}
 
 // Part is the pages about gifts.
-func Part(store Store) desk.Part {
-	f := &pages{store}
+func Part(store Store, sample Sample) desk.Part {
+	f := &pages{store, sample}
 	return desk.Part{Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages(),
 		f.manyPages()), Templates: templates}
 }

@@ -24,6 +24,8 @@ func (f *pages) sendPages() []desk.Page {
 			Do: func(r *desk.Request) (desk.View, error) {
 				return f.showSend(r, nil)
 			}},
+		{Pattern: "GET /send/preview", Needs: merchant.MaySend, Do: f.preview},
+		{Pattern: "POST /send/preview", Needs: merchant.MaySend, Do: f.preview},
 		{Pattern: "POST /send", Needs: merchant.MaySend, Do: f.send},
 	}
 }

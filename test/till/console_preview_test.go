@@ -1,0 +1,42 @@
+package till
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestAPreviewFollows: what is typed into the form for sending stands in the guest's page beside it, without a new
+// step for the button Back, and without a script by a button.
+func TestAPreviewFollows(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	d := s.staffDevice("ann@example.com")
+	d.look("light", 1280, 800)
+	d.open("/console/" + account + "/send")
+	const guest = `document.querySelector("iframe[name=preview]").contentDocument.body.innerText`
+	d.until("there is no preview", guest+`.includes("Harbor Coffee")`)
+	steps := js[int](d, "history.length")
+	d.do(chromedp.SendKeys(`[name="value"]`, "42.50"), chromedp.SendKeys(`[name="recipient"]`, "Grandma"))
+	d.until("the preview does not follow", guest+`.includes("42.50") && `+guest+`.includes("Grandma")`)
+	if now := js[int](d, "history.length"); now != steps {
+		t.Errorf("the preview made %d steps for the button Back", now-steps)
+	}
+	d.do(chromedp.SetValue(`[name="message"]`, "For a rainy day"))
+	js[*string](d, `document.getElementById("preview-do").hidden = false; null`) // as without a script
+	d.tap("#preview-do")
+	d.until("the button shows nothing", guest+`.includes("For a rainy day")`)
+	d.shows("h1", "Send")
+	d.console("console-preview")
+	d.mu.Lock() // the guest's page has a script, which its frame does not let run: the browser says so, and that is right
+	d.trouble = slices.DeleteFunc(d.trouble, func(said string) bool {
+		return strings.HasPrefix(said, "Blocked script execution in ") && strings.Contains(said, "sandboxed")
+	})
+	d.mu.Unlock()
+	d.calm()
+}
