@@ -82,7 +82,7 @@ var All = []Table{
 		Verified: "records in use"},
 	{Name: "item_list", Key: key("account_id", "id"), Owner: "store/record", Place: byAccount,
 		Verified: "lists of items"},
-	{Name: "gift_import", Key: key("account_id", "id"), Owner: "store", Place: byAccount,
+	{Name: "gift_import", Key: key("account_id", "id"), Owner: "store/imported", Place: byAccount,
 		Verified: "imports"},
 	{Name: "voucher", Key: key("account_id", "id"), Owner: "store/record", Place: byAccount,
 		Verified: Histories},
@@ -97,7 +97,7 @@ var All = []Table{
 	{Name: "gift_search", Key: key("account_id", "key", "voucher_id"), Owner: "store/record", Place: byAccount,
 		People:   "hashes of names and contacts",
 		Verified: "codes and tokens, and what gifts are found by"},
-	{Name: "tally", Key: key("account_id"), Owner: "store", Place: byAccount,
+	{Name: "tally", Key: key("account_id"), Owner: "store/record", Place: byAccount,
 		Verified: "the counts of gifts"},
 	// Its entries are of several accounts.
 	{Name: "chain", Key: key("writer", "n"), Owner: "store", Place: Place{By: "writer"},
