@@ -108,7 +108,7 @@ func (s *shop) staffWorks(d *device) {
 	d.tap(`.offered a[href$="/transfer"]`)
 	d.shows("h1", "Move value to another gift")
 	d.console("console-transfer")
-	d.do(chromedp.NavigateBack())
+	d.tap("main .choices a")
 	d.tap(`.offered a[href$="/block"]`)
 	d.shows("h1", "Block")
 	d.console("console-block")
