@@ -96,10 +96,10 @@ func (r *reader) columns(said []string) error {
 	for n, name := range said {
 		column, known := names[strings.ToLower(strings.Join(strings.Fields(name), " "))]
 		switch {
-		case !known && name != "":
-			r.Unused = append(r.Unused, name)
+		case !known && name != "" && len(r.Unused) < maxUnused:
+			r.Unused = append(r.Unused, Short(name))
 		case known && column != Contact && r.at[column] != nil:
-			return errors.New(r.Say("columns", r.content.Columns[column], name))
+			return errors.New(r.Say("columns", Short(r.content.Columns[column]), Short(name)))
 		case known:
 			r.at[column] = append(r.at[column], n)
 			r.content.Columns[column] = name
@@ -135,7 +135,7 @@ func (r *reader) text(column Column) string {
 		said := strings.TrimSpace(r.fields[at])
 		switch {
 		case said != "" && text != "":
-			r.wrong(column, r.Say("two", text, said))
+			r.wrong(column, r.Say("two", Short(text), Short(said)))
 		case strings.HasPrefix(said, "="):
 			r.wrong(column, r.Say("formula"))
 		case said != "":
@@ -175,7 +175,7 @@ func (r *reader) read(row imports.Row) {
 	case typed == "":
 		r.wrong(Value, r.Say("value"))
 	case exponent.MatchString(typed):
-		r.wrong(Value, r.Say("shortened", typed))
+		r.wrong(Value, r.Say("shortened", Short(typed)))
 	case err != nil:
 		r.wrong(Value, err.Error())
 	case amount > math.MaxInt64-r.Sum:
@@ -199,7 +199,7 @@ func (r *reader) contact(before int) string {
 	case to == "" && r.Wrong == before:
 		r.wrong(Contact, r.Say("contact"))
 	case exponent.MatchString(to):
-		r.wrong(Contact, r.Say("shortened", to))
+		r.wrong(Contact, r.Say("shortened", Short(to)))
 	case r.seen[folded]:
 		r.Twice++
 	case to != "":
@@ -208,16 +208,21 @@ func (r *reader) contact(before int) string {
 	return to
 }
 
-// divide makes the orders.
+// divide makes the orders: of one value each, and none with too many rows or too long for a call.
 func (r *reader) divide() error {
 	if r.Rows == 0 && r.Wrong == 0 {
 		return errors.New(r.Say("empty"))
 	}
 	for _, value := range r.values {
-		for rows := range slices.Chunk(r.orders[value], MaxOrder) {
-			from := len(r.content.Rows)
-			r.content.Rows = append(r.content.Rows, rows...)
-			r.Orders = append(r.Orders, Order{Value: value, From: from, To: len(r.content.Rows)})
+		size := 0
+		for n, row := range r.orders[value] {
+			at, own := len(r.content.Rows), len(row.Name)+len(row.Contact)+len(row.Message)
+			if last := len(r.Orders) - 1; n == 0 || r.Orders[last].Rows() == MaxOrder || size+own > maxBytes {
+				r.Orders, size = append(r.Orders, Order{Value: value, From: at}), 0
+			}
+			size += own
+			r.content.Rows = append(r.content.Rows, row)
+			r.Orders[len(r.Orders)-1].To = at + 1
 		}
 	}
 	if len(r.Orders) > MaxOrders {

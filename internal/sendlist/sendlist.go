@@ -28,6 +28,7 @@ const (
 	MaxRows     = 10_000
 	MaxOrder    = gift.MaxRecipients
 	MaxOrders   = 50                  // each value begins an order of its own
+	maxBytes    = 700 << 10           // of the texts of an order: well below what a call may have
 	MaxProblems = imports.MaxProblems // that are kept
 	MaxWaiting  = 20                  // lists of an account that are not done
 )
@@ -227,9 +228,27 @@ func (l *List) note(problems ...imports.Problem) {
 			continue // another order has the same
 		}
 		if l.Wrong++; len(l.Problems) < MaxProblems {
+			p.Column, p.Text = Short(p.Column), shortened(p.Text, maxSentence)
 			l.Problems = append(l.Problems, p)
 		}
 	}
+}
+
+// How long what a list quotes of a file is at most, in characters: a cell may be as long as a line.
+const (
+	maxQuoted   = 60
+	maxSentence = 400
+	maxUnused   = 20 // names of columns
+)
+
+// Short is a text of a file, such as the name of a column, as it is quoted.
+func Short(text string) string { return shortened(text, maxQuoted) }
+
+func shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }
 
 var ofRecipient = regexp.MustCompile(`^recipients\[(\d{1,4})\]\.(\w+)$`)

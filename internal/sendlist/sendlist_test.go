@@ -241,6 +241,39 @@ func TestALifeOfAList(t *testing.T) {
 	}
 }
 
+// TestNothingIsQuotedAtLength: whatever a file says, what the list keeps of it for people is short.
+func TestNothingIsQuotedAtLength(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 9_000)
+	a := asked()
+	a.Amount = func(typed string) (money.Number, money.Amount, error) { return "", 0, errors.New(typed) }
+	l, _, wrong, err := read("email,mobile,value,"+long+"\n"+long+","+long+","+long+"\n", a)
+	if err != nil || l.Wrong != 2 || len([]rune(l.Unused[0])) != maxQuoted {
+		t.Fatalf("%d problems, unused %q, %v", l.Wrong, l.Unused, err)
+	}
+	for _, text := range wrong {
+		if len([]rune(text)) > maxSentence+20 {
+			t.Errorf("a problem has %d characters", len([]rune(text)))
+		}
+	}
+}
+
+// TestLongTextsAreParted: an order is no longer than a call may be.
+func TestLongTextsAreParted(t *testing.T) {
+	t.Parallel()
+	a := asked()
+	a.Value, a.Message = "5", strings.Repeat("é", 1_000)
+	l, rows, _, err := read("contact\n"+strings.Repeat("a@example.com\n", MaxOrder), a)
+	if err != nil || len(rows) != MaxOrder || len(l.Orders) != 3 {
+		t.Fatalf("%d rows, %d orders, %v", len(rows), len(l.Orders), err)
+	}
+	for _, o := range l.Orders {
+		if o.Rows()*2_000 > maxBytes || o.Rows() == 0 {
+			t.Errorf("an order has %d rows", o.Rows())
+		}
+	}
+}
+
 // TestPlaces: a problem with a recipient of an order is told at the line and the column of the file, one with the value
 // at the lines of all recipients, where the file says it.
 func TestPlaces(t *testing.T) {

@@ -146,7 +146,7 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 		return nil, nil, err
 	}
 	l := &sendlist.List{AccountID: r.Account.ID, MemberID: r.Member.ID, Member: r.Member.Name, Address: r.Address(),
-		File: name, MadeAt: r.Real}
+		File: sendlist.Short(name), MadeAt: r.Real}
 	content, err := l.Read(bytes.NewReader(file), sendlist.Asked{Printed: typed("to") == onPaper, Value: typed("value"),
 		Message: typed("message"), Say: say, Amount: func(text string) (money.Number, money.Amount, error) {
 			return readAmountOf(r, text)
