@@ -60,6 +60,12 @@ func TestStaffSignInWithAProvider(t *testing.T) {
 		t.Errorf("the page for signing in does not say so: %s", page.body)
 	}
 	p.Is(person("ann@EXAMPLE.com", "roles", []string{"owner"}, "role", "owner", "groups", []string{"owner"}))
+	kept := b.want(http.StatusSeeOther, harborConsole+"provider", nil).header.Get("Set-Cookie")
+	for _, want := range []string{"boon-provider=", "HttpOnly", "SameSite=Lax", "Max-Age=600"} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("the question is kept as %s", kept)
+		}
+	}
 	answer := b.toProvider(harborConsole + "provider")
 	if a := b.want(http.StatusSeeOther, answer, nil); a.header.Get("Location") != harborConsole {
 		t.Errorf("signing in leads to %s", a.header.Get("Location"))

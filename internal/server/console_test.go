@@ -1,12 +1,15 @@
 package server_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -407,6 +410,40 @@ func TestManyWrongPasswords(t *testing.T) {
 	ann.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ann@example.com", words, ""))
 	ben.want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
 	s.browser().want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
+}
+
+// TestPasswordsDelayNoTill: while sixty passwords wait to be checked, which are slow to check on purpose, gifts are
+// redeemed one after the other.
+func TestPasswordsDelayNoTill(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	const guesses = 60 // fewer than a network has at once
+	var answered atomic.Int32
+	var all sync.WaitGroup
+	first := make(chan struct{}, guesses)
+	for n := range guesses {
+		all.Go(func() {
+			form := signIn(fmt.Sprintf("guest%d@example.com", n), "a guess", "")
+			a, err := http.PostForm(s.url+harborConsole+"sign-in", form)
+			if err == nil {
+				a.Body.Close()
+			}
+			if err != nil || a.StatusCode != http.StatusForbidden {
+				t.Errorf("a wrong password: %v, %v", a, err)
+			}
+			answered.Add(1)
+			first <- struct{}{}
+		})
+	}
+	<-first // so that they are under way
+	for range 5 {
+		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
+	}
+	if n := answered.Load(); n == guesses {
+		t.Error("five redemptions waited for sixty passwords")
+	}
+	all.Wait()
 }
 
 // TestAnAuthenticator: its code is asked for beside the password, and each code is good once.

@@ -72,9 +72,11 @@ const (
 	within   = 10 * time.Second // for one request to the provider
 	restFor  = 5 * time.Second  // after the provider could not be found
 	maxBytes = 1 << 20          // of one answer of the provider
-	lasts    = 10 * time.Minute // from the question to the answer
 	skew     = 30 * time.Second // between the provider's clock and this one
 )
+
+// Lasts is how long somebody may take from the question to the answer.
+const Lasts = 10 * time.Minute
 
 // Provider asks. It finds out where to ask when it is asked first.
 type Provider struct {
@@ -182,7 +184,7 @@ func (p *Provider) Answer(ctx context.Context, a *Asked, answer url.Values, now 
 	if err != nil {
 		return is, err
 	}
-	if late := now.Sub(a.At); late > lasts || late < -skew || a.State == "" ||
+	if late := now.Sub(a.At); late > Lasts || late < -skew || a.State == "" ||
 		subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(a.State)) != 1 {
 		return is, ErrStray
 	}

@@ -73,7 +73,7 @@ func (f *pages) toProvider(r *desk.Request, q asking) (desk.View, error) {
 		return desk.View{}, err
 	}
 	keepQuestion(r, base64.RawURLEncoding.EncodeToString(f.Keys.SealOnce(askingProvider, text, nil)),
-		int(ceremony/time.Second))
+		int(openid.Lasts/time.Second))
 	return desk.View{To: to}, nil
 }
 
