@@ -148,6 +148,9 @@ one party only | internal/face/till t.pins | wrong PINs, of a till and person
 one party only | internal/face/console/signin f.limits | wrong sign-ins, of a name and of a network
 one party only | internal/base/ratelimit type Limiter | buckets of these; those that nobody uses are dropped
 one party only | internal/face/web type misses | wrong addresses of gifts, of a network, and registrations of phones, of a gift; beyond 50,000 all are forgotten
+one party only | internal/post/pass/google type work | what is to be written at Google of an account
+one party only | internal/post/pass/google turns | calls to Google of an account, 8 at once
+nobody waits | internal/post/pass/google type Writer | what is done for each account
 one party only | internal/post/pass/push type queue | pushes of an account that wait, one for each of its phones
 one party only | internal/post/webhook calls | calls of an account's endpoints
 one party only | internal/post/webhook type paces | calls of an account at a destination

@@ -36,3 +36,11 @@ type TouchedGift struct {
 	Position  int64
 	Moved     bool // it may have another card by now: it was replaced, or sent once more
 }
+
+// GooglePass is the object of a gift that Google keeps, or is to keep.
+type GooglePass struct {
+	AccountID, VoucherID guid.ID
+
+	Card    PassCard // of which Google has an object; zero: of none
+	Changed int64    // the position of the newest event that Google is to know of
+}

@@ -3,10 +3,13 @@ package server
 import (
 	"context"
 	"math/rand/v2"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/jobs"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/pass/google"
 	"boon.example/internal/post/pass/push"
 )
 
@@ -14,6 +17,7 @@ import (
 type phones struct {
 	*push.Follower
 	sender *push.Sender
+	google *google.Writer // has Google keep its passes as gifts are
 }
 
 func (a *app) newPhones() phones {
@@ -32,12 +36,43 @@ func (a *app) newPhones() phones {
 		func() float64 { return float64(f.Health().Waiting) })
 	a.metrics.gauge("boon_pass_push_behind_seconds", "For how long the oldest of them has waited; 0: none does.",
 		func() float64 { return f.Health().Behind().Seconds() })
-	return phones{f, sender}
+	p := phones{f, sender, a.googlePasses()}
+	f.Beside = p.google
+	return p
+}
+
+func (a *app) googlePasses() *google.Writer {
+	written := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_google_passes_total",
+		Help: "Passes that were to be written at Google, by outcome: written, refused (Google never takes it as it is) or " +
+			"failed (it is tried again)."}, []string{"outcome"})
+	for _, outcome := range []string{"written", "refused", "failed"} {
+		written.WithLabelValues(outcome)
+	}
+	a.metrics.registry.MustRegister(written)
+	at := a.Google
+	if at == (google.Addresses{}) {
+		at = google.Google
+	}
+	w := &google.Writer{Store: a.store, Directory: a.directory.Load, PublicURL: a.PublicURL, At: at, Log: a.Logger,
+		Observe: func(outcome string) { written.WithLabelValues(outcome).Inc() },
+		Now: func(ctx context.Context, account *merchant.Account) (time.Time, error) {
+			if !account.Test {
+				return time.Now(), nil
+			}
+			clock, err := a.store.Clock(ctx, account.ID)
+			return clock.Now(time.Now()), err
+		}}
+	w.Begin()
+	return w
 }
 
 // job follows the events of all accounts that have passes.
 func (p phones) job() jobs.Job {
 	return jobs.Job{Name: "push-passes", Every: push.Every, Batch: jobs.Whole(p.Look),
-		Last:   func(ctx context.Context) error { defer p.sender.Close(); return p.Stop(ctx) },
+		Last: func(ctx context.Context) error {
+			defer p.sender.Close()
+			p.google.Stop() // before the leases are given back
+			return p.Stop(ctx)
+		},
 		Failed: "phones could not be told that passes changed"}
 }

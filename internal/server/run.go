@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
 	"boon.example/internal/post/mail"
+	"boon.example/internal/post/pass/google"
 	"boon.example/internal/post/print"
 	"boon.example/internal/post/sms"
 	"boon.example/internal/service"
@@ -64,8 +65,9 @@ type Config struct {
 	// PushAddress is where pushes for passes go, and PushRoots who vouches for what answers there; "": Apple.
 	PushAddress string
 	PushRoots   *x509.CertPool
-	TillDay     int // how many entries of a till's day are summed up; 0: as many as package till says
-	AuditPace   int // rows a second that are looked over beside the service; 0: verify.Pace
+	Google      google.Addresses // where passes of Google Wallet are written; zero: Google
+	TillDay     int              // how many entries of a till's day are summed up; 0: as many as package till says
+	AuditPace   int              // rows a second that are looked over beside the service; 0: verify.Pace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
 	Under func(ledger.Store) ledger.Store
 	// Around is put around all that is served, by tests of the whole; nil: nothing.

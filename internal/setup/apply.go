@@ -272,6 +272,13 @@ func (p *plan) kept(a *document.Account, old *merchant.Account) *merchant.Accoun
 			p.problem(at, "The account keeps the private key that it has. %s", err)
 		}
 	}
+	if w := &kept.Wallet.Google; w.Issuer != "" && w.Key == "" {
+		if w.Key = old.Wallet.Google.Key; w.Key == "" {
+			at := a.At
+			at.Path += ".wallet.google.serviceAccount"
+			p.problem(at, "This field is required: it is the file of a service account that Google gave you.")
+		}
+	}
 	for n := range kept.Designs {
 		for _, h := range []*merchant.AssetHash{&kept.Designs[n].Logo, &kept.Designs[n].Picture} {
 			if file := a.Files[*h]; shows(old, file) { // to make it anew would make it worse

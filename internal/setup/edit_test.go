@@ -230,6 +230,8 @@ func everything(t *testing.T) (document.Fields, []merchant.Asset) {
 	vtex["secret"] = "5f0cda7e9b1c4d3280aa6f9e1b7c2d41" // which no file says that was exported
 	apple := account["wallet"].(document.Fields)["apple"].(document.Fields)
 	apple["key"] = file.Accounts[0].Record.Wallet.Apple.Key
+	google := account["wallet"].(document.Fields)["google"].(document.Fields)
+	google["serviceAccount"] = file.Accounts[0].Record.Wallet.Google.Key
 	return account, file.Accounts[0].Assets
 }
 
@@ -307,6 +309,7 @@ func TestWhatIsTypedReadsNoFile(t *testing.T) {
 		account, pictures := everything(t)
 		apple := account["wallet"].(document.Fields)["apple"].(document.Fields)
 		apple["certificate"], apple["key"] = path, path
+		account["wallet"].(document.Fields)["google"].(document.Fields)["serviceAccount"] = path
 		account["voucherDesigns"].([]any)[0].(document.Fields)["logo"] = path
 		_, err := document.ReadTyped(account, pictures, nil)
 		problems, _ := errors.AsType[setup.Problems](err)
@@ -317,7 +320,7 @@ func TestWhatIsTypedReadsNoFile(t *testing.T) {
 				t.Errorf("%s, %s: %s", path, p.Path, p.Text)
 			}
 		}
-		if len(at) != 3 {
+		if len(at) != 4 {
 			t.Errorf("with %s, problems stand at %q", path, at)
 		}
 	}

@@ -167,6 +167,9 @@ func testErase(t *testing.T, open opener) {
 	if phones := dump(t, s)["pass_device"]; len(phones) > 0 {
 		t.Errorf("%d phones with passes are left", len(phones))
 	}
+	if due, err := s.GoogleDue(t.Context(), account.ID, 10); err != nil || len(due) != 1 {
+		t.Errorf("Google is not told: %v, %v", due, err)
+	}
 	if found := standing(t, s, account.ID, personal); len(found) > 0 {
 		t.Errorf("%q is still there", found)
 	}

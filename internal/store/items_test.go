@@ -95,7 +95,8 @@ func testSealedSetup(t *testing.T, open opener) {
 	const privateKey = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
 	account := merchant.Account{ID: newID(), Name: "A", Currency: dollars, Zone: time.UTC, MaxGiftValue: 1,
 		People: []merchant.Person{{Name: "Ana", PIN: hash}, {Name: "Ben", PIN: hash + "2"}},
-		Wallet: merchant.Wallet{Apple: merchant.AppleWallet{Certificate: "c", Key: privateKey}}}
+		Wallet: merchant.Wallet{Apple: merchant.AppleWallet{Certificate: "c", Key: privateKey},
+			Google: merchant.GoogleWallet{Issuer: "1", Key: privateKey + "2"}}}
 	hook := merchant.Webhook{ID: newID(), AccountID: account.ID, URL: address, Secret: "whsec_abc", Enabled: true,
 		CreatedAt: noon, ChangedAt: noon}
 	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{&account}, Webhooks: []*merchant.Webhook{&hook}})
@@ -114,6 +115,9 @@ func testSealedSetup(t *testing.T, open opener) {
 	}
 	if is := d.Accounts[account.ID].Wallet.Apple.Key; is != privateKey {
 		t.Errorf("the key of passes is %q", is)
+	}
+	if is := d.Accounts[account.ID].Wallet.Google.Key; is != privateKey+"2" {
+		t.Errorf("the service account is %q", is)
 	}
 	if is := d.Webhooks[account.ID]; len(is) != 1 || is[0].URL != address {
 		t.Errorf("the webhooks are %+v", is)

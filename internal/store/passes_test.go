@@ -20,6 +20,8 @@ func fillPasses(t *testing.T, s *Store, account, voucher guid.ID) {
 	_, err := s.RegisterPass(t.Context(), d, noon)
 	must(t, err)
 	must(t, s.SavePassPlaces(t.Context(), map[guid.ID]merchant.EventPlace{account: {Position: 1, Part: 1}}))
+	must(t, s.TouchGoogle(t.Context(), account, []event.TouchedGift{{VoucherID: voucher, Position: 7}}))
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{{AccountID: account, VoucherID: voucher, Changed: 7}}))
 	_, err = s.ClaimPasses(t.Context(), newID(), []guid.ID{account}, noon, noon.Add(time.Minute))
 	must(t, err)
 }
@@ -154,5 +156,36 @@ func testTouched(t *testing.T, open opener) {
 	lost, err := s.Touched(t.Context(), account, nowhere, 100)
 	if err != nil || !lost.Forgotten {
 		t.Errorf("after a place that is not there: %+v, %v", lost, err)
+	}
+}
+
+// testGooglePasses: a pass that changed is due until Google has it, as of the newest change; what changed meanwhile
+// stays due; a page learns of which card Google has an object.
+func testGooglePasses(t *testing.T, open opener) {
+	s, again := open(t)
+	account, one, two := newID(), newID(), newID()
+	touch := func(gifts ...event.TouchedGift) { t.Helper(); must(t, s.TouchGoogle(t.Context(), account, gifts)) }
+	due := func(want ...event.GooglePass) {
+		t.Helper()
+		is, err := again().GoogleDue(t.Context(), account, 10)
+		must(t, err)
+		if !slices.Equal(is, want) {
+			t.Errorf("%+v are due, want %+v", is, want)
+		}
+	}
+	touch(event.TouchedGift{VoucherID: one, Position: 9}, event.TouchedGift{VoucherID: two, Position: 8})
+	touch(event.TouchedGift{VoucherID: two, Position: 7})
+	first := event.GooglePass{AccountID: account, VoucherID: one, Changed: 9}
+	second := event.GooglePass{AccountID: account, VoucherID: two, Changed: 8}
+	due(second, first)
+	touch(event.TouchedGift{VoucherID: one, Position: 10})
+	first.Card, second.Card = event.PassCard{1}, event.PassCard{2}
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{first, second}))
+	first.Changed = 10
+	due(first)
+	for voucher, want := range map[guid.ID]event.PassCard{one: {1}, two: {2}, newID(): {}} {
+		if is, err := again().GooglePass(t.Context(), account, voucher); err != nil || is != want {
+			t.Errorf("Google has the card %v, want %v; %v", is, want, err)
+		}
 	}
 }

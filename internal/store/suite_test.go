@@ -55,6 +55,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"webhooks are delivered by one":             testWebhookLeases,
 		"phones with passes are kept":               testPasses,
 		"gifts that changed are told of":            testTouched,
+		"passes that Google has are kept":           testGooglePasses,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
 		"PINs and addresses are sealed":             testSealedSetup,

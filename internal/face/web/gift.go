@@ -30,6 +30,7 @@ type giftPage struct {
 	Earlier bool   // there were more uses before these
 	PDF     string // the address of the PDF on the usual paper
 	Fold    string // of the one of a card to be folded
+	Google  string // the address by which Google saves the pass; "": it has none
 	Pass    string // the address of the pass for Apple Wallet; "": there is none, or nothing to put it into
 }
 
@@ -114,6 +115,13 @@ func (s *site) gift(r *http.Request) (page, error) {
 		v.paper(r.URL.EscapedPath()+PrintPath, l.Language() == g.Reads(account))
 		if account.Wallet.Apple.Certificate != "" && takesPasses(r) {
 			v.Pass = r.URL.EscapedPath() + card.PassPath + "?" + languageQuery + "=" + string(l.Language())
+		}
+		saved, err := s.savesToGoogle(r.Context(), &g, account)
+		if err != nil {
+			return page{}, err
+		}
+		if saved && takesGoogle(r) {
+			v.Google = r.URL.EscapedPath() + card.GooglePath
 		}
 	}
 	return page{

@@ -34,6 +34,8 @@ type Phones interface {
 	PassesOf(ctx context.Context, account guid.ID, device [32]byte) ([]event.PassDevice, error)
 	// PassChanged is the position of the newest event that changed the pass of a card; 0: none is known.
 	PassChanged(ctx context.Context, account, voucher guid.ID, card event.PassCard) (int64, error)
+	// GooglePass is the card of which Google has an object of a gift; zero: it has none.
+	GooglePass(ctx context.Context, account, voucher guid.ID) (event.PassCard, error)
 	// Gift finds a gift of an account; refusal.NotFound when there is none.
 	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
 }

@@ -61,6 +61,10 @@ func (s *phoneStore) PassChanged(context.Context, guid.ID, guid.ID, event.PassCa
 	return 77, nil
 }
 
+func (s *phoneStore) GooglePass(context.Context, guid.ID, guid.ID) (event.PassCard, error) {
+	return event.PassCard{}, nil
+}
+
 // replace gives the gift another card.
 func (s *phoneStore) replace() {
 	g := s.gifts[token]

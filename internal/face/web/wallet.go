@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/pass"
+	"boon.example/internal/post/pass/google"
 	"boon.example/internal/refusal"
 )
 
@@ -21,6 +22,12 @@ import (
 func takesPasses(r *http.Request) bool {
 	agent := r.UserAgent()
 	return !strings.Contains(agent, "Android") && !strings.Contains(agent, "Windows")
+}
+
+// takesGoogle reports whether the page may be on a device with Google Wallet. A computer saves for the guest's phone.
+func takesGoogle(r *http.Request) bool {
+	agent := r.UserAgent()
+	return !strings.Contains(agent, "iPhone") && !strings.Contains(agent, "iPad")
 }
 
 // applePass is the pass of a gift, for whoever holds its address. It changes nothing.
@@ -69,10 +76,57 @@ func (s *site) makePass(r *http.Request, g *gift.Gift, a *merchant.Account, proo
 	return signer.Apple(c)
 }
 
+// savesToGoogle reports whether Google has an object of the card that a gift has: a job makes it beforehand.
+func (s *site) savesToGoogle(ctx context.Context, g *gift.Gift, a *merchant.Account) (bool, error) {
+	if a.Wallet.Google.Issuer == "" || s.Phones == nil || !google.Saved(g) {
+		return false, nil
+	}
+	c, err := s.Phones.GooglePass(ctx, a.ID, g.ID)
+	if err != nil {
+		return false, fmt.Errorf("looking for a pass at Google: %w", err)
+	}
+	return c == pass.CardOf(g), nil
+}
+
+// googlePass leads whoever holds the address of a gift to Google, which saves the object of the gift. It changes
+// nothing.
+func (s *site) googlePass(w http.ResponseWriter, r *http.Request) {
+	g, account, err := s.find(r)
+	saved := false
+	if err == nil {
+		saved, err = s.savesToGoogle(r.Context(), &g, account)
+	}
+	if err == nil && !saved {
+		err = refusal.NotFound
+	}
+	link := ""
+	if err == nil {
+		link, err = s.saveURL(&g, account)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Location", link)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+func (s *site) saveURL(g *gift.Gift, a *merchant.Account) (string, error) {
+	of := a.Wallet.Google
+	account, err := kept(&s.passes.mu, &s.passes.accounts, maxSigners, of.Key, func() (*google.Account, error) {
+		return google.NewAccount(of.Key)
+	})
+	if err != nil {
+		return "", fmt.Errorf("signing for Google, of account %s: %w", a.ID, err)
+	}
+	return account.SaveURL(google.ObjectID(of.Issuer, g.ID, pass.CardOf(g)), google.ClassID(of.Issuer, a, g))
+}
+
 // passes keeps what is needed for the next pass.
 type passes struct {
 	mu       sync.Mutex
-	signers  map[string]*pass.Signer // by certificate and key
+	signers  map[string]*pass.Signer    // by certificate and key
+	accounts map[string]*google.Account // of Google, by what is kept of them
 	pictures map[passLook]pass.Pictures
 }
 

@@ -126,6 +126,7 @@ func Handler(c Config) http.Handler {
 	page("/g/{token}", s.page(s.gift))
 	// A request for a PDF or a pass waits for a printer, and keeps no place meanwhile.
 	mux.Handle("/g/{token}"+card.PassPath, s.reads(http.HandlerFunc(s.applePass)))
+	page("/g/{token}"+card.GooglePath, s.reads(http.HandlerFunc(s.googlePass)))
 	s.phones(mux)
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))

@@ -287,5 +287,8 @@ func GiftURL(publicURL string, t codes.Token) string {
 // PassPath ends the address of the pass of a gift for Apple Wallet, which begins as that of its page.
 const PassPath = "/pass.pkpass"
 
+// GooglePath ends the address that leads to Google, which saves the pass of a gift to Google Wallet.
+const GooglePath = "/google"
+
 // PassURL is the address of the pass of a gift for Apple Wallet.
 func PassURL(publicURL string, t codes.Token) string { return GiftURL(publicURL, t) + PassPath }

@@ -102,7 +102,8 @@ func TestEveryFieldIsEverywhere(t *testing.T) {
 	if len(read) < 60 {
 		t.Errorf("only %d fields are known: %v", len(read), read)
 	}
-	secrets := []string{"person.pin", "provider.secret", "account.wallet.apple.key"}
+	secrets := []string{"person.pin", "provider.secret", "account.wallet.apple.key",
+		"account.wallet.google.serviceAccount"}
 	for path, ok := range read {
 		if !ok {
 			t.Errorf("%s: testdata/everything.yaml says nothing, or what it says is not read", path)

@@ -55,6 +55,8 @@ func namedForms() map[string]form {
 		}, tellLimits, writeLimitsBeyond(merchant.DefaultLimits)),
 		"pass certificate":       formed(fields.passCertificate, tellSecret[string], writeText),
 		"pass key":               formed(fields.passKey, tellSecret[string], nil),
+		"issuer":                 formed(fields.issuer, tellText, writeText),
+		"service account":        formed(fields.serviceAccount, tellSecret[string], nil),
 		"person's permissions":   formed(fields.personMay, tellPermissions, writePersonMay),
 		"platform's permissions": formed(fields.providerMay, tellPermissions, writePermissions),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass"
+	"boon.example/internal/post/pass/google"
 )
 
 // maxPEM is how many bytes of certificates, or of a key, are read: some four times as many as there ever are. To read a
@@ -23,7 +24,7 @@ func (f fields) pem(name string) (v value, text []byte, ok bool) {
 	case len(v.Value) > maxPEM:
 		f.problem(v, "This has more than %d bytes; certificates and keys have fewer.", maxPEM)
 		return v, nil, false
-	case strings.Contains(v.Value, "-----BEGIN "):
+	case strings.Contains(v.Value, "-----BEGIN "), strings.HasPrefix(strings.TrimSpace(v.Value), "{"):
 		return v, []byte(v.Value), true
 	case f.folder == nil:
 		f.problem(v, "Paste the text itself here, from -----BEGIN to its end. No file is read: only a set-up file has files "+
@@ -52,28 +53,30 @@ func (f fields) pem(name string) (v value, text []byte, ok bool) {
 	return v, nil, false
 }
 
-func (f fields) passCertificate(name string) string {
-	v, file, ok := f.pem(name)
+// read reads a text as pem does, and gives what is kept of it.
+func (f fields) read(name string, read func([]byte) (kept string, err error)) string {
+	v, text, ok := f.pem(name)
 	if !ok {
 		return ""
 	}
-	certificates, err := pass.ReadCertificates(file)
+	kept, err := read(text)
 	if err != nil {
 		f.problem(v, "%s", err)
 	}
-	return certificates
+	return kept
 }
 
-func (f fields) passKey(name string) string {
-	v, file, ok := f.pem(name)
-	if !ok {
-		return ""
-	}
-	key, err := pass.ReadKey(file)
-	if err != nil {
+func (f fields) passCertificate(name string) string { return f.read(name, pass.ReadCertificates) }
+func (f fields) passKey(name string) string         { return f.read(name, pass.ReadKey) }
+func (f fields) serviceAccount(name string) string  { return f.read(name, google.ReadAccount) }
+
+// issuer reads the digits by which Google knows a merchant.
+func (f fields) issuer(name string) string {
+	v, _, ok := f.scalar(name)
+	if err := google.CheckIssuer(v.Value); ok && err != nil {
 		f.problem(v, "%s", err)
 	}
-	return key
+	return v.Value
 }
 
 // checkWallet holds what the file says of Apple's certificate to the certificate, and fills in what it leaves out.

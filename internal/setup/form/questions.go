@@ -109,6 +109,7 @@ var (
 		"largest gift":           {Ask: Number},
 		"pass certificate":       {Ask: Text, Long: true},
 		"pass key":               {Ask: Secret, Long: true},
+		"service account":        {Ask: Secret, Long: true},
 		"person's permissions":   {Ask: Some, Options: merchant.PersonPermissions.Names()},
 		"platform's permissions": {Ask: Some, Options: merchant.ProviderPermissions.Names()},
 	}

@@ -519,6 +519,9 @@ func checkPasses(d *merchant.Directory, found func(string)) {
 		if setup.StillSealed(a.Wallet.Apple.Key) {
 			found(fmt.Sprintf("the private key for passes, of account %s, does not open", id))
 		}
+		if setup.StillSealed(a.Wallet.Google.Key) {
+			found(fmt.Sprintf("the service account for passes, of account %s, does not open", id))
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ var (
 )
 
 // Queries are those that write rows in batches.
-func Queries() []*db.Query { return []*db.Query{claim, savePlace, touch} }
+func Queries() []*db.Query { return []*db.Query{claim, savePlace, touch, touchGoogle, saveGoogle} }
 
 // Statements are those that are worth preparing.
 func Statements(d *db.DB) []string { return d.Texts(selectOfGifts) }

@@ -27,7 +27,8 @@ type account struct {
 	Promotions []promotion `json:"promotions,omitempty"`
 	People     []person    `json:"people,omitempty"`
 
-	PassKey string `json:"passKey,omitempty"` // of Wallet.Apple, sealed
+	PassKey   string `json:"passKey,omitempty"`   // of Wallet.Apple, sealed
+	GoogleKey string `json:"googleKey,omitempty"` // of Wallet.Google, sealed
 }
 
 // promotion stores items by their ids. The names of those that have one stand beside them.
@@ -58,6 +59,7 @@ func formatAccount(a *merchant.Account, k *sealed.Keys) (string, error) {
 		d.People = append(d.People, person{p, sealText(k, pinDomain, p.PIN, pinRecord(a.ID, p.Name))})
 	}
 	d.PassKey = sealText(k, passKeyDomain, a.Wallet.Apple.Key, a.ID[:])
+	d.GoogleKey = sealText(k, googleKeyDomain, a.Wallet.Google.Key, a.ID[:])
 	text, err := json.Marshal(d)
 	return string(text), err
 }
@@ -87,6 +89,7 @@ func parseAccount(text []byte, k *sealed.Keys) (*merchant.Account, error) {
 		a.People = append(a.People, p.Person)
 	}
 	a.Wallet.Apple.Key = openText(k, passKeyDomain, d.PassKey, a.ID[:])
+	a.Wallet.Google.Key = openText(k, googleKeyDomain, d.GoogleKey, a.ID[:])
 	return a, nil
 }
 

@@ -17,6 +17,8 @@ const (
 	urlDomain = "webhook url"
 
 	passKeyDomain = "key of passes"
+	// googleKeyDomain is that of service accounts of Google.
+	googleKeyDomain = "service account of passes"
 )
 
 // sealText seals a text of the set-up for its record. A text that this instance could not open stays as it is.

@@ -166,6 +166,9 @@ var All = []Table{
 	// Those of all accounts are claimed together.
 	{Name: "pass_lease", Key: key("account_id"), Owner: "store/passes", Place: coordinator,
 		Unverified: "it ends by itself"},
+	{Name: "google_object", Key: key("account_id", "voucher_id"), Owner: "store/passes", Place: byAccount,
+		People:     "that Google is to keep what gifts say of people",
+		Unverified: "a pass that Google is told twice, or late, loses no value"},
 	{Name: "pass_place", Key: key("account_id"), Owner: "store/passes", Place: byAccount,
 		Unverified: "a phone that is told twice, or late, loses no value"},
 }

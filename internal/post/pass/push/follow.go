@@ -44,6 +44,12 @@ type Store interface {
 	SavePassPlaces(ctx context.Context, places map[guid.ID]merchant.EventPlace) error
 }
 
+// Beside is told of gifts that changed beside phones, and works on what it was told of.
+type Beside interface {
+	Touched(ctx context.Context, account guid.ID, gifts []event.TouchedGift) error
+	Work(account guid.ID) // of which this process has the lease; it returns at once
+}
+
 // Follower tells phones of what happens to gifts. Several, in as many processes, share the work: each account is
 // followed by the one that has its lease. A phone is told at least once of each change, unless Apple takes no push for
 // an hour; several changes are told together.
@@ -54,6 +60,7 @@ type Follower struct {
 	Log       *slog.Logger
 	Random    func() float64 // in [0, 1), for jitter
 	Observe   func(Outcome)  // told of every push; nil: nobody is
+	Beside    Beside         // nil: nobody is told beside phones
 
 	ctx      context.Context // of pushes
 	cancel   context.CancelFunc
@@ -112,8 +119,10 @@ func (f *Follower) Begin() {
 // made up for by the next call.
 func (f *Follower) Look(ctx context.Context) error {
 	err := errors.Join(f.follow(ctx), f.read(ctx), f.save(ctx))
-	for _, s := range f.streams {
-		s.queue.tick()
+	for account, s := range f.streams {
+		if s.queue.tick(); f.Beside != nil {
+			f.Beside.Work(account)
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +202,7 @@ func (f *Follower) follow(ctx context.Context) (failed error) {
 	}
 	var accounts []guid.ID
 	for id, a := range dir.Accounts {
-		if a.Wallet.Apple.Certificate != "" {
+		if a.Wallet.Apple.Certificate != "" || a.Wallet.Google.Issuer != "" {
 			accounts = append(accounts, id)
 		}
 	}
@@ -282,6 +291,9 @@ func (f *Follower) readSome(ctx context.Context, account guid.ID, s *stream) err
 			return err
 		}
 		devices, err := f.changed(ctx, account, t.Gifts)
+		if err == nil && f.Beside != nil {
+			err = f.Beside.Touched(ctx, account, t.Gifts)
+		}
 		if err != nil {
 			return err
 		}

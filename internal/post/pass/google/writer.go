@@ -1,0 +1,248 @@
+package google
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"boon.example/internal/event"
+	"boon.example/internal/gift"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/card"
+	"boon.example/internal/post/pass"
+	"boon.example/internal/refusal"
+)
+
+// Store is what a writer needs of a store.
+type Store interface {
+	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
+	// TouchGoogle notes that objects are to be written anew, GoogleDue gives some of these, and SaveGoogle notes that they
+	// were written.
+	TouchGoogle(ctx context.Context, account guid.ID, gifts []event.TouchedGift) error
+	GoogleDue(ctx context.Context, account guid.ID, limit int) ([]event.GooglePass, error)
+	SaveGoogle(ctx context.Context, passes []event.GooglePass) error
+}
+
+// Writer has Google keep an object for each gift of the merchants that have a service account, as the gift is now. What
+// it is told of is kept until Google has it, so that nothing is lost when it stops.
+type Writer struct {
+	Store     Store
+	Directory func() *merchant.Directory
+	Now       func(context.Context, *merchant.Account) (time.Time, error) // by the clock of an account
+	PublicURL string
+	At        Addresses
+	Log       *slog.Logger
+	Observe   func(outcome string) // told of every object: written, refused or failed; nil: nobody is
+
+	mu       sync.Mutex
+	accounts map[guid.ID]*work
+	running  sync.WaitGroup
+	ctx      context.Context
+	stop     context.CancelFunc
+	toldAt   time.Time
+}
+
+// work is what is done for one account.
+type work struct {
+	busy     bool
+	due      bool // there may be something to write
+	lookAt   time.Time
+	resume   time.Time
+	failures int
+
+	of      [sha256.Size]byte // the service account
+	client  *client
+	classes map[string][sha256.Size]byte // that Google has, as they were written
+	mu      sync.Mutex                   // of classes
+}
+
+const (
+	lookEvery = time.Minute // for what another instance left
+	perRound  = 40
+	atOnce    = 8 // calls of an account in flight
+	firstRest = 2 * time.Second
+	maxRest   = 10 * time.Minute
+	tellEvery = time.Minute
+)
+
+// Begin makes the writer ready, before any other call.
+func (w *Writer) Begin() {
+	w.accounts = map[guid.ID]*work{}
+	w.ctx, w.stop = context.WithCancel(context.Background())
+}
+
+// Stop breaks off what is in flight, which is done again later.
+func (w *Writer) Stop() {
+	w.stop()
+	w.running.Wait()
+}
+
+// has is the account, if it has a service account.
+func (w *Writer) has(account guid.ID) *merchant.Account {
+	if a := w.Directory().Accounts[account]; a != nil && a.Wallet.Google.Issuer != "" {
+		return a
+	}
+	return nil
+}
+
+// Touched notes that something happened to gifts.
+func (w *Writer) Touched(ctx context.Context, account guid.ID, gifts []event.TouchedGift) error {
+	if w.has(account) == nil || len(gifts) == 0 {
+		return nil
+	}
+	if err := w.Store.TouchGoogle(ctx, account, gifts); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.of(account).due = true
+	return nil
+}
+
+func (w *Writer) of(account guid.ID) *work {
+	if w.accounts[account] == nil {
+		w.accounts[account] = &work{due: true, classes: map[string][sha256.Size]byte{}}
+	}
+	return w.accounts[account]
+}
+
+// Work goes on for an account that is this process's, if there is something to do.
+func (w *Writer) Work(account guid.ID) {
+	a, now := w.has(account), time.Now()
+	if a == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.of(account)
+	if of.busy || now.Before(of.resume) || !of.due && now.Before(of.lookAt) || w.ctx.Err() != nil {
+		return
+	}
+	of.busy, of.due, of.lookAt = true, false, now.Add(lookEvery)
+	w.running.Go(func() { w.run(a, of) })
+}
+
+// run writes what is due of an account.
+func (w *Writer) run(a *merchant.Account, of *work) {
+	err := w.all(a, of)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of.busy = false
+	if err == nil || w.ctx.Err() != nil {
+		of.failures = 0
+		return
+	}
+	of.due, of.resume = true, time.Now().Add(min(maxRest, firstRest<<min(of.failures, 20)))
+	of.failures++
+	if now := time.Now(); now.Sub(w.toldAt) >= tellEvery {
+		w.toldAt = now
+		w.Log.Warn("passes of Google Wallet could not be written; this is tried again", "account", a.ID, "error", err)
+	}
+}
+
+func (w *Writer) all(a *merchant.Account, of *work) error {
+	if is := sha256.Sum256([]byte(a.Wallet.Google.Key)); of.client == nil || of.of != is {
+		account, err := NewAccount(a.Wallet.Google.Key)
+		if err != nil {
+			return err
+		}
+		of.of, of.client, of.classes = is, newClient(account, w.At), map[string][sha256.Size]byte{}
+	}
+	for {
+		due, err := w.Store.GoogleDue(w.ctx, a.ID, perRound)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		done, failed := w.some(a, of, due)
+		if err := errors.Join(w.Store.SaveGoogle(w.ctx, done), failed); err != nil {
+			return err
+		}
+	}
+}
+
+// some writes some objects, a few at once, and gives those that need not be written again.
+func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (done []event.GooglePass, failed error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i := range due {
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			card, err := w.one(a, of, due[i])
+			outcome := "written"
+			mu.Lock()
+			defer mu.Unlock()
+			switch code := status(err); {
+			case err == nil:
+				due[i].Card = card
+				done = append(done, due[i])
+			case code == http.StatusBadRequest: // Google never takes it as it is; the others go on
+				outcome = "refused"
+				done = append(done, due[i])
+			default:
+				outcome, failed = "failed", err
+			}
+			if w.Observe != nil {
+				w.Observe(outcome)
+			}
+		})
+	}
+	all.Wait()
+	return done, failed
+}
+
+// one writes the object of a gift as the gift is now, and gives its card. The object of a card that the gift has no
+// more dies first.
+func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event.PassCard, err error) {
+	g, err := w.Store.Gift(w.ctx, a.ID, p.VoucherID)
+	if errors.Is(err, refusal.NotFound) || err == nil && !Saved(&g) {
+		return p.Card, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("reading a gift for Google Wallet: %w", err)
+	}
+	now, err := w.Now(w.ctx, a)
+	if err != nil {
+		return c, err
+	}
+	v := card.New(&g, a, now)
+	o := objectOf(a.Wallet.Google.Issuer, w.PublicURL, a, &g, &v, now)
+	if err := w.class(of, o.Class, &v); err != nil {
+		return c, err
+	}
+	if c = pass.CardOf(&g); p.Card != c && p.Card != (event.PassCard{}) {
+		dead := deadObject(a.Wallet.Google.Issuer, g.ID, p.Card, o.Class, &v)
+		if err := of.client.write(w.ctx, "giftCardObject", dead.ID, dead); err != nil {
+			return c, err
+		}
+	}
+	return c, of.client.write(w.ctx, "giftCardObject", o.ID, o)
+}
+
+// class has Google keep a class as it is now, unless it does.
+func (w *Writer) class(of *work, id string, v *card.View) error {
+	c := classOf(id, w.PublicURL, v)
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("writing a class of passes: %w", err)
+	}
+	is := sha256.Sum256(text)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	if of.classes[id] == is {
+		return nil
+	}
+	if err := of.client.write(w.ctx, "giftCardClass", id, c); err != nil {
+		return err
+	}
+	of.classes[id] = is
+	return nil
+}

@@ -1,0 +1,277 @@
+package server_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"boon.example/examples"
+	"boon.example/internal/post/pass/google"
+	"boon.example/internal/server"
+)
+
+const googleIssuer = "3388000000012345678"
+
+// googleWallet stands in for Google: it gives access tokens to whoever signs with the key of the service account, and
+// keeps classes and objects as it is told.
+type googleWallet struct {
+	*testing.T
+	server *httptest.Server
+	key    *rsa.PrivateKey
+
+	mu    sync.Mutex
+	kept  map[string]map[string]any // by kind and id
+	fails int                       // so many calls fail
+	wrong []string
+}
+
+func newGoogle(t *testing.T) *googleWallet {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &googleWallet{T: t, key: key, kept: map[string]map[string]any{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", g.token)
+	mux.HandleFunc("POST /v1/{kind}", g.insert)
+	mux.HandleFunc("PATCH /v1/{kind}/{id}", g.patch)
+	g.server = httptest.NewServer(mux)
+	t.Cleanup(g.server.Close)
+	return g
+}
+
+// claims are those of a token that the service account signed; nil: it did not.
+func (g *googleWallet) claims(token string) (claims map[string]any) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	signature, wrong := base64.RawURLEncoding.DecodeString(parts[2])
+	body, err := base64.RawURLEncoding.DecodeString(parts[1])
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if wrong != nil || err != nil || json.Unmarshal(body, &claims) != nil ||
+		rsa.VerifyPKCS1v15(&g.key.PublicKey, crypto.SHA256, digest[:], signature) != nil {
+		return nil
+	}
+	return claims
+}
+
+func (g *googleWallet) token(w http.ResponseWriter, r *http.Request) {
+	c := g.claims(r.FormValue("assertion"))
+	if r.FormValue("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" || c["iss"] != "gifts@example.com" ||
+		c["scope"] != "https://www.googleapis.com/auth/wallet_object.issuer" || c["aud"] != g.server.URL+"/token" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	io.WriteString(w, `{"access_token":"opened","expires_in":3600,"token_type":"Bearer"}`)
+}
+
+// read reads a call; false: it is answered.
+func (g *googleWallet) read(w http.ResponseWriter, r *http.Request) (body map[string]any, ok bool) {
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("Authorization") != "Bearer opened" ||
+		body["hasUsers"] != nil || strings.Contains(r.PathValue("kind"), "Object") && body["pin"] != nil {
+		g.wrong = append(g.wrong, r.Method+" "+r.URL.Path)
+	}
+	if g.fails > 0 {
+		g.fails--
+		w.WriteHeader(http.StatusInternalServerError)
+		return nil, false
+	}
+	return body, true
+}
+
+func (g *googleWallet) insert(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	body, ok := g.read(w, r)
+	id, _ := body["id"].(string)
+	name := r.PathValue("kind") + " " + id
+	switch {
+	case !ok:
+	case g.kept[name] != nil:
+		w.WriteHeader(http.StatusConflict)
+	case r.PathValue("kind") == "giftCardObject" && g.kept["giftCardClass "+body["classId"].(string)] == nil:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		maps.DeleteFunc(body, func(_ string, v any) bool { return v == nil })
+		g.kept[name] = body
+	}
+}
+
+func (g *googleWallet) patch(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	body, ok := g.read(w, r)
+	is := g.kept[r.PathValue("kind")+" "+r.PathValue("id")]
+	switch {
+	case !ok:
+	case is == nil:
+		w.WriteHeader(http.StatusNotFound)
+	default:
+		maps.Copy(is, body)
+		maps.DeleteFunc(is, func(_ string, v any) bool { return v == nil })
+	}
+}
+
+// objects are what is kept of a gift, as JSON, the oldest state first: EXPIRED after ACTIVE.
+func (g *googleWallet) objects(voucher string) (all []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name, o := range g.kept {
+		if strings.HasPrefix(name, "giftCardObject "+googleIssuer+"."+voucher) {
+			text, err := json.Marshal(o)
+			if err != nil {
+				g.Error(err)
+			}
+			all = append(all, string(text))
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		return strings.Index(a, `"ACTIVE"`) - strings.Index(b, `"ACTIVE"`) // -1: it is not
+	})
+	return all
+}
+
+// newGoogleWallet is a service whose merchant has a service account.
+func newGoogleWallet(t *testing.T) (*service, *googleWallet) {
+	t.Helper()
+	g := newGoogle(t)
+	s := start(t, server.Config{PublicURL: "https://gifts.example.com",
+		Google: google.Addresses{Tokens: g.server.URL + "/token", Objects: g.server.URL + "/v1"}})
+	der, err := x509.MarshalPKCS8PrivateKey(g.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "gifts@example.com",
+		"private_key_id": "k1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		"token_uri": "http://elsewhere.example/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    wallet: {google: {issuerID: '"+
+		googleIssuer+"', serviceAccount: '"+string(account)+"'}}\n    keys:\n", 1)))
+	s.learned()
+	t.Cleanup(func() {
+		if len(g.wrong) > 0 {
+			t.Errorf("Google was asked what it does not take: %q", g.wrong)
+		}
+	})
+	return s, g
+}
+
+// save asks for the link that saves a gift; "": there is none.
+func (s *service) save(g soldGift) string {
+	s.Helper()
+	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := direct.Get(s.url + "/g/" + g.VoucherPublicToken + "/google")
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther {
+		return ""
+	}
+	return resp.Header.Get("Location")
+}
+
+// TestGoogleHasGiftsAsTheyAre: Google gets an object of each gift that is sold, and its balance after each use; the
+// link names the object and tells nothing of the gift; items have none.
+func TestGoogleHasGiftsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s, at := newGoogleWallet(t)
+	g := s.sell(twenty)
+	s.eventually(func() bool { return s.save(g) != "" })
+	link := s.save(g)
+	token, ok := strings.CutPrefix(link, "https://pay.google.com/gp/v/save/")
+	claims := at.claims(token)
+	if !ok || claims["aud"] != "google" || claims["typ"] != "savetowallet" || claims["iss"] != "gifts@example.com" {
+		t.Fatalf("the link is %s, of %v", link, claims)
+	}
+	told, err := json.Marshal(claims["payload"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{g.VoucherCode, g.VoucherPublicToken, "20"} {
+		if strings.Contains(string(told), secret+`"`) {
+			t.Errorf("the link tells %s", told)
+		}
+	}
+	if !strings.Contains(string(told), `"id":"`+googleIssuer+"."+g.VoucherID) {
+		t.Errorf("the link names %s", told)
+	}
+	page := func() string {
+		_, body, err := s.call("GET", "/g/"+g.VoucherPublicToken, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	if !strings.Contains(page(), `/google">Add to Google Wallet</a>`) {
+		t.Errorf("the page has no link: %s", page())
+	}
+	all := at.objects(g.VoucherID)
+	for _, part := range []string{`"micros":"20000000"`, `"currencyCode":"USD"`, `"ACTIVE"`, "/g/" + g.VoucherPublicToken} {
+		if len(all) != 1 || !strings.Contains(all[0], part) {
+			t.Errorf("Google has %s, without %s", all, part)
+		}
+	}
+	at.mu.Lock()
+	at.fails = 2
+	at.mu.Unlock()
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+g.VoucherCode+`","amount":5}`, nil)
+	s.eventually(func() bool { return strings.Contains(at.objects(g.VoucherID)[0], `"micros":"15000000"`) })
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+g.VoucherCode+`","amount":15}`, nil)
+	s.eventually(func() bool { return strings.Contains(at.objects(g.VoucherID)[0], `"COMPLETED"`) })
+	if is := at.objects(g.VoucherID)[0]; strings.Contains(is, g.VoucherPublicToken) ||
+		strings.Contains(page(), "/google") {
+		t.Errorf("of a gift that is used up Google has %s", is)
+	}
+	for _, secret := range []string{"PRIVATE KEY", "opened", g.VoucherPublicToken} {
+		if strings.Contains(s.logs.String(), secret) {
+			t.Errorf("the log has %q", secret)
+		}
+	}
+}
+
+// TestGooglesOldCardsAreDead: when a card is replaced, the object of the old one says so and nothing else, and the new
+// card has an object of its own.
+func TestGooglesOldCardsAreDead(t *testing.T) {
+	t.Parallel()
+	s, at := newGoogleWallet(t)
+	g := s.sell(twenty)
+	s.eventually(func() bool { return s.save(g) != "" })
+	var replaced struct {
+		Gift soldGift
+		soldGift
+	}
+	s.must("POST", "/api/integration/gifting/replace-gift", examples.HarborOfficeKey,
+		`{"voucherID":"`+g.VoucherID+`","reason":"lost"}`, &replaced)
+	if s.save(g) != "" {
+		t.Error("the old card can be saved")
+	}
+	s.eventually(func() bool { return len(at.objects(g.VoucherID)) == 2 })
+	all := at.objects(g.VoucherID)
+	for _, secret := range []string{"/g/", `"barcode"`, `"balance"`, g.VoucherCode, "micros"} {
+		if strings.Contains(all[0], secret) {
+			t.Errorf("the old object has %q: %s", secret, all[0])
+		}
+	}
+	if !strings.Contains(all[0], `"EXPIRED"`) || !strings.Contains(all[0], "This card was replaced") ||
+		!strings.Contains(all[1], `"ACTIVE"`) || strings.Contains(all[1], g.VoucherPublicToken) {
+		t.Errorf("Google has %s", all)
+	}
+}
