@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,8 @@ func TestTheWayOfARedemptionIsTrue(t *testing.T) {
 		source := ""
 		files, _ := filepath.Glob("internal/" + name[1] + "/*.go")
 		nested, _ := filepath.Glob("internal/*/" + name[1] + "/*.go")
-		for _, file := range append(files, nested...) {
+		deeper, _ := filepath.Glob("internal/*/*/" + name[1] + "/*.go")
+		for _, file := range slices.Concat(files, nested, deeper) {
 			code, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 type Audit struct {
 	From   time.Time `placeholder:"TIME" help:"Only what was done at or after this time, such as 2026-03-01T00:00:00Z."`
 	To     time.Time `placeholder:"TIME" help:"Only what was done before this time."`
-	KeyID  string    `placeholder:"ID" help:"Only what was done with this API key."`
+	APIKey string    `name:"api-key" placeholder:"ID" help:"Only what was done with this API key."`
 	Person string    `placeholder:"NAME" help:"Only what was done by somebody of this name, of the staff or at a till."`
 	Limit  int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
 	service
@@ -30,7 +30,7 @@ func (c *Audit) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	f := client.AuditFilter{From: c.From, To: c.To, KeyID: c.KeyID, Person: c.Person, PageSize: pageFor(c.Limit)}
+	f := client.AuditFilter{From: c.From, To: c.To, KeyID: c.APIKey, Person: c.Person, PageSize: pageFor(c.Limit)}
 	var rows [][]string
 	more, err := upTo(api.Audit(t, f), c.Limit, func(e *client.AuditEntry) error {
 		return c.answer(t, e.Meta.Body, func() {

@@ -106,6 +106,7 @@ var parts = []struct {
 	{"Operating", []guide{
 		{"operating/install.md", "Install and run"},
 		{"operating/delivery.md", "E-mail, SMS, page and paper"},
+		{"operating/sign-in.md", "Sign in through a provider"},
 		{"operating/watch.md", "Watch"},
 		{"operating/backup.md", "Back up and restore"},
 		{"operating/upgrade.md", "Upgrade"},
