@@ -160,10 +160,7 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 		return nil, nil, tooLong()
 	}
 	c.Leave()
-	control := http.NewResponseController(c.Writer)
-	// a test's writer has none
-	_ = control.SetReadDeadline(time.Now().Add(UploadDeadline))
-	_ = control.SetWriteDeadline(time.Now().Add(UploadDeadline + 15*time.Second))
+	c.MoreTimeToRead()
 	if _, err := io.Copy(to, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			return nil, nil, tooLong()
@@ -179,6 +176,15 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	}
 	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
 	return ctx, cancel, nil
+}
+
+// MoreTimeToRead has the body take as long as a file may take, and the answer as long as checking the file may take
+// after that.
+func (c *Call) MoreTimeToRead() {
+	control := http.NewResponseController(c.Writer)
+	// a test's writer has none
+	_ = control.SetReadDeadline(time.Now().Add(UploadDeadline))
+	_ = control.SetWriteDeadline(time.Now().Add(2*UploadDeadline + 15*time.Second))
 }
 
 // Actor is who causes an entry, at a location; zero: at none in particular.

@@ -32,7 +32,7 @@ var roles = []struct {
 	{Manager, merchant.MayLookUp | merchant.MaySend | merchant.MayResend | merchant.MayCancel | merchant.MayBlock |
 		merchant.MayReplace | merchant.MayReverse | merchant.MayExtend | merchant.MayTransfer | merchant.MayStock |
 		merchant.MayAdjust},
-	{Bookkeeper, merchant.MayLookUp | merchant.MayReport},
+	{Bookkeeper, merchant.MayLookUp | merchant.MayReport | merchant.MayImport},
 	{Cashier, merchant.TillRole},
 }
 

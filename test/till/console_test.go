@@ -89,6 +89,10 @@ func (s *shop) staffWorks(d *device) {
 	d.console("console-reports")
 	d.open(home + "reports/liability")
 	d.console("console-report")
+	for _, page := range []string{"imports", "imports/new", "export"} {
+		d.open(home + page)
+		d.console("console-" + strings.ReplaceAll(page, "/", "-"))
+	}
 	d.open(home + "tills")
 	d.do(chromedp.SendKeys(`[name="name"]`, "Counter 9"))
 	d.tap(`form[action="tills/pair"] button`)

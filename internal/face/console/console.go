@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/base/openid"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/face/console/gifts"
+	"boon.example/internal/face/console/moving"
 	"boon.example/internal/face/console/reports"
 	"boon.example/internal/face/console/setup"
 	"boon.example/internal/face/console/signin"
@@ -74,6 +75,7 @@ func parts(c *Config) []desk.Part {
 		today.Part(c.Store, c.Reading),
 		gifts.Part(c.Store, c.sample),
 		reports.Part(c.Store),
+		moving.Part(),
 		setup.Part(c.Setup),
 		signin.Part(signin.Config{PublicURL: c.PublicURL, Store: c.Store, Directory: c.Directory, Keys: c.Keys,
 			Beginner: c.Beginner, Email: c.Email, Provider: c.Provider, Log: c.Log}),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -30,6 +31,25 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 	return Operate(r.desk.Operations, from, method, path, key, body, answer)
 }
 
+// Upload has the JSON interface take a CSV file as a call of the member: see Operate. The file is read as it comes, and
+// may take its time.
+func (r *Request) Upload(path string, file io.Reader, answer any) error {
+	r.Leave() // the call takes a place of its own
+	r.MoreTimeToRead()
+	from := r.HTTP.Clone(service.WithCaller(r.HTTP.Context(), func(time.Time) (*merchant.Caller, error) {
+		return r.Member.Caller(r.Account), nil
+	}))
+	from.Header = http.Header{"X-Request-Id": {r.RequestID}, "Content-Type": {"text/csv"},
+		forwardedFor: r.HTTP.Header.Values(forwardedFor)}
+	to, err := url.Parse(path)
+	if err != nil {
+		return fmt.Errorf("sending a file to %s: %w", path, err)
+	}
+	from.Method, from.URL, from.Body = http.MethodPost, to, io.NopCloser(file)
+	from.ContentLength, from.Form, from.PostForm = -1, nil, nil
+	return answered(r.desk.Operations, from, answer)
+}
+
 // Operate is Request.Operate for what is done without a page: from says who calls, by service.WithCaller, and from
 // where.
 func Operate(operations http.Handler, from *http.Request, method, path, key string, body, answer any) error {
@@ -50,6 +70,11 @@ func Operate(operations http.Handler, from *http.Request, method, path, key stri
 	if key != "" {
 		from.Header.Set("Idempotency-Key", key)
 	}
+	return answered(operations, from, answer)
+}
+
+// answered has a call be carried out, and reads its answer.
+func answered(operations http.Handler, from *http.Request, answer any) error {
 	var w Answered
 	operations.ServeHTTP(&w, from)
 	if w.Status() >= http.StatusBadRequest {
@@ -63,7 +88,7 @@ func Operate(operations http.Handler, from *http.Request, method, path, key stri
 		return nil
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), answer); err != nil {
-		return fmt.Errorf("reading the answer to %s %s: %w", method, path, err)
+		return fmt.Errorf("reading the answer to %s %s: %w", from.Method, from.URL.Path, err)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Page struct {
 	// Files tells of its form, which is multipart/form-data, whether it may bring files: see Request.File. nil: the form
 	// is of the usual type. Only of a page that is not open.
 	Files   func(*http.Request) bool
+	Streams bool // its form is multipart/form-data, whose parts Do reads itself, as they come: see Request.Upload
 	Open    bool // it is for everybody
 	Outside bool // it is for everybody and of no account: its path is whole
 	Do      func(*Request) (View, error)

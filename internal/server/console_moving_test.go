@@ -1,0 +1,125 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"boon.example/examples"
+	"boon.example/internal/server"
+	"boon.example/internal/staff"
+)
+
+// TestStaffBringCardsIn: a file is read, shown with what it comes to, and brought in as it was confirmed; the
+// certificate is there as a page to sign; the import is taken back. A bookkeeper sees it, and brings nothing in.
+func TestStaffBringCardsIn(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann, bob := s.joined("ann@example.com", staff.Owner), s.joined("bob@example.com", staff.Bookkeeper)
+	const at = harborConsole + "imports"
+	if page := ann.want(http.StatusOK, at, nil).body; !strings.Contains(page, "does not know the codes") {
+		t.Errorf("before codes are declared, the page says %s", page)
+	}
+	const currency = "    currency: USD\n"
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), currency,
+		currency+"    importedCodes: [{digits: 16}]\n", 1)))
+	s.learned()
+	ann.want(http.StatusOK, at+"/new", nil)
+	const file = "code,balance\n6006123456789012,25.50\n6006933450000013,11.25\n"
+	bad := ann.send(at+"/check", url.Values{"from": {"csv"}}, "file", []byte(file+"6006550001110014,<b>\n"))
+	for _, text := range []string{"cannot be brought in as it is", `<td class="number">4</td><td>balance</td>`} {
+		if bad.status != http.StatusOK || !strings.Contains(bad.body, text) || strings.Contains(bad.body, "6006123456") {
+			t.Errorf("a bad line is told with status %d, without %q: %s", bad.status, text, bad.body)
+		}
+	}
+	good := ann.send(at+"/check", url.Values{"from": {"csv"}, "asOf": {"2026-01-01T09:00"}}, "file", []byte(file))
+	if !strings.Contains(good.body, "Bring in 2 cards with $36.75") {
+		t.Fatalf("a good file is told as %s", good.body)
+	}
+	if page := ann.want(http.StatusOK, at, nil).body; !strings.Contains(page, "No cards were brought in yet") {
+		t.Errorf("before it is confirmed, there is %s", page)
+	}
+	confirm := url.Values{}
+	for _, m := range regexp.MustCompile(`type="hidden" name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(good.body, -1) {
+		confirm.Set(m[1], m[2])
+	}
+	other := ann.send(at, confirm, "file", []byte(strings.Replace(file, "25.50", "25.51", 1)))
+	if other.status != http.StatusBadRequest || !strings.Contains(other.body, "36.75") {
+		t.Errorf("another file is answered %d: %s", other.status, other.body)
+	}
+	if none := ann.send(at, confirm, "picture", nil); none.status != http.StatusBadRequest {
+		t.Errorf("no file is answered %d", none.status)
+	}
+	began := ann.send(at, confirm, "file", []byte(file))
+	one := began.header.Get("Location")
+	if began.status != http.StatusSeeOther || !strings.HasPrefix(one, at+"/") {
+		t.Fatalf("the import is answered %d: %s", began.status, began.body)
+	}
+	ann.until(one, "All 2 cards are good")
+	for who, b := range map[string]*browser{"owner": ann, "bookkeeper": bob} {
+		page := b.want(http.StatusOK, one, nil).body
+		if !strings.Contains(page, "2026") || strings.Contains(page, "/undo") != (who == "owner") {
+			t.Errorf("the %s sees %s", who, page)
+		}
+		pdf := b.want(http.StatusOK, one+"/certificate", nil)
+		if !strings.HasPrefix(pdf.body, "%PDF-") || !strings.Contains(pdf.header.Get("Content-Disposition"), ".pdf") {
+			t.Errorf("the %s gets %.20q, %v", who, pdf.body, pdf.header)
+		}
+	}
+	if a := bob.send(at, confirm, "file", []byte(file)); a.status != http.StatusForbidden {
+		t.Errorf("a bookkeeper who brings cards in is answered %d", a.status)
+	}
+	if address, _ := ann.found("6006123456789012"); address == "" {
+		t.Error("a card that was brought in is not found")
+	}
+	ann.want(http.StatusSeeOther, one+"/undo", url.Values{})
+	ann.until(one, "was taken back")
+	if address, _ := ann.found("6006123456789012"); address != "" {
+		t.Error("a card that was taken back is found")
+	}
+}
+
+// until looks at a page until it says something.
+func (b *browser) until(path, text string) {
+	b.Helper()
+	for !strings.Contains(b.want(http.StatusOK, path, nil).body, text) {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestStaffTakeAlong: an owner downloads gifts and what happened to them; with codes only after a fresh proof.
+func TestStaffTakeAlong(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":1,"recipientContact":"ana@example.com"}`)
+	ann := s.joined("ann@example.com", staff.Owner)
+	ann.want(http.StatusOK, harborConsole+"export", nil)
+	const file, codes = harborConsole + "export/file", harborConsole + "export/codes"
+	gifts := ann.want(http.StatusOK, file, url.Values{"what": {"gifts"}, "format": {"csv"}, "from": {"2020-01-01"},
+		"to": {"2099-12-31"}})
+	if !strings.Contains(gifts.body, g.VoucherID) || strings.Contains(gifts.body, g.VoucherCode) ||
+		!strings.Contains(gifts.header.Get("Content-Disposition"), "gifts.csv") {
+		t.Errorf("the gifts are %q, %v", gifts.body, gifts.header)
+	}
+	entries := ann.want(http.StatusOK, file, url.Values{"what": {"entries"}, "format": {"jsonl"}})
+	if !strings.Contains(entries.body, g.VoucherID) {
+		t.Errorf("what happened is %q", entries.body)
+	}
+	none := ann.want(http.StatusOK, file, url.Values{"format": {"csv"}, "to": {"2020-01-01"}})
+	if strings.Contains(none.body, g.VoucherID) {
+		t.Errorf("until 2020 there was %q", none.body)
+	}
+	ann.want(http.StatusBadRequest, file, url.Values{"from": {"x"}})
+	s.joined("bob@example.com", staff.Bookkeeper).want(http.StatusForbidden, file, url.Values{"format": {"csv"}})
+	if whole := ann.want(http.StatusOK, codes, url.Values{"format": {"csv"}}); !strings.Contains(
+		strings.NewReplacer("-", "", " ", "").Replace(whole.body), g.VoucherCode) {
+		t.Errorf("with codes the gifts are %q", whole.body)
+	}
+	stolen := s.unproven(ann.token())
+	if a := stolen.ask(codes, url.Values{"format": {"csv"}}); a.status != http.StatusSeeOther {
+		t.Errorf("codes without a fresh proof are answered %d", a.status)
+	}
+}
