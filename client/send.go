@@ -52,6 +52,10 @@ type SendGiftRequest struct {
 	PaymentMethodID   PaymentMethod `json:"paymentMethodID,omitzero"`
 
 	ExternalPayment // for ExternalTransaction
+	// Beside it: in which language the customer is written to, BCP 47 (absent: the account's), and whether by e-mail:
+	// that the gift was delivered, and that it was used for the first time.
+	ExternalTransactionCustomerLanguage string `json:"externalTransactionCustomerLanguage,omitzero"`
+	NotifyBuyer                         bool   `json:"notifyBuyer,omitzero"`
 
 	// For Promotional: the promotion, and what its record does not say already.
 	PromotionID      string    `json:"promotionID,omitzero"`

@@ -18,7 +18,9 @@ import (
 var members = map[string][]string{
 	"--account": {"accountID"}, "--all": {"amount"}, "--all-types": {"types"}, "--amount": {"amount"},
 	"--api-key": {"keyID"}, "--at": {"deliveryDate", "at"}, "--customer": {"externalTransactionCustomerEmailAddress"},
-	"--deliver-at": {"deliveryDate", "hasScheduledDelivery"}, "--design": {"voucherDesignID"}, "--disable": {"enabled"},
+	"--customer-language": {"externalTransactionCustomerLanguage"},
+	"--deliver-at":        {"deliveryDate", "hasScheduledDelivery"}, "--design": {"voucherDesignID"},
+	"--disable":  {"enabled"},
 	"--disabled": {"enabled"}, "--email": {"recipientContact", "recipientDescription", "deliveryMethodID"},
 	"--enable": {"enabled"}, "--first-name": {"externalTransactionCustomerFirstName"}, "--item": {"label"},
 	"--keep": {"final"}, "--language": {"recipientLanguage"},

@@ -48,10 +48,33 @@ type Voucher struct {
 	Last     guid.ID // the newest of them
 	Replaced int     // the number of the one that gave it the code and token that it has; 0: they are its first
 
+	Tells         BuyerNotices // what its buyer is told of it
+	BuyerLanguage string       // in which its buyer reads, a BCP 47 tag; "": the account's
+
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
 	Extended   time.Time // that instant, since it was made valid for longer; zero: it was not
 	CreatedAt  time.Time
+}
+
+// BuyerNotices are what the buyer of a gift is told of it, by e-mail, each once.
+type BuyerNotices int
+
+// What a buyer can be told.
+const (
+	TellArrival  BuyerNotices = 1 << iota // that its message was delivered
+	TellFirstUse                          // that something was taken of it
+)
+
+// UsedFirst reports whether an entry that is made of v is the first use of it, and its buyer is told.
+func (v *Voucher) UsedFirst(e *Entry) bool {
+	return v.Tells&TellFirstUse != 0 && v.Status.Unused() && (e.Kind == Redemption || e.Kind == CashOut)
+}
+
+// ArrivesFirst reports whether a message that was delivered brings v for the first time, and its buyer is told: not
+// where the gift was used meanwhile. brought tells that an earlier message did.
+func (v *Voucher) ArrivesFirst(brought bool) bool {
+	return v.Tells&TellArrival != 0 && !brought && v.Status.Unused()
 }
 
 // Worth is what was put into a voucher; of a card that is still to be activated, what it is going to be worth.

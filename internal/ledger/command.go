@@ -566,7 +566,7 @@ type Deliver struct {
 }
 
 func (d *Deliver) want(c *Call, w *Want) {
-	if d.Job.Kind == BalanceJob {
+	if d.Job.Kind.Notice() {
 		c.wantSent(w, d.NoticeTo)
 	}
 	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
@@ -576,7 +576,7 @@ func (d *Deliver) want(c *Call, w *Want) {
 func (d *Deliver) affinity() guid.ID { return d.Job.VoucherID }
 
 func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
-	if message := merchant.MessageCount(d.NoticeBy); d.Job.Kind == BalanceJob && d.Delivered {
+	if message := merchant.MessageCount(d.NoticeBy); d.Job.Kind.Notice() && d.Delivered {
 		day, all, _ := s.sending(c, message, map[string]merchant.Count{d.NoticeTo: message})
 		s.add(day, all)
 	}
@@ -591,6 +591,9 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 			s.dropped(d.Job)
 		}
 		return r, nil
+	}
+	if d.Delivered && v.ArrivesFirst(!s.DeliveredBy[ref].IsZero()) {
+		s.tellBuyer(v, ArrivedJob)
 	}
 	ask := d.Outcome
 	ask.Context = s.context(d.Context, v.Last)

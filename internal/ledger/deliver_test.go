@@ -15,10 +15,14 @@ import (
 )
 
 // posted issues a gift by SMS and claims its job.
-func (b *bench) posted() ledger.Job {
+func (b *bench) posted() ledger.Job { b.Helper(); return b.postedWith(func(*gift.Gift) {}) }
+
+// postedWith is posted, of a gift that is changed before it is made.
+func (b *bench) postedWith(change func(*gift.Gift)) ledger.Job {
 	b.Helper()
 	g := b.draft(1000)
 	g.Card.Method, g.Card.Contact = contact.SMS, "+14155550132"
+	change(&g)
 	if _, err := b.engine.Do(b.Context(), b.call(operation.SendGift, ""),
 		&ledger.Issue{Gifts: []gift.Gift{g}}); err != nil {
 		b.Fatal(err)

@@ -106,13 +106,15 @@ type Job struct {
 	Due       time.Time
 	Attempts  int
 	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
-	// Method and Contact are where a message of kind RedirectedJob goes; all others go where their gift goes.
-	Method  contact.Method
-	Contact string
-	Trace   string        // the traceparent of the request that asked for it, if that is recorded; else ""
-	Test    bool          // of a test account: Due and Lease are by its clock
-	Ahead   time.Duration // how far that clock was ahead when the job was claimed
-	Lease   time.Time     // until when whoever claimed it has it; it also tells one claim from the next
+	// Method and Contact are where a message of kind RedirectedJob goes. Those to the buyer go to the buyer's address when
+	// they are sent; all others go where their gift goes.
+	Method   contact.Method
+	Contact  string
+	Language string        // of a message to the buyer, a BCP 47 tag; "": the account's
+	Trace    string        // the traceparent of the request that asked for it, if that is recorded; else ""
+	Test     bool          // of a test account: Due and Lease are by its clock
+	Ahead    time.Duration // how far that clock was ahead when the job was claimed
+	Lease    time.Time     // until when whoever claimed it has it; it also tells one claim from the next
 }
 
 // Now is the time for the job's account.
@@ -130,7 +132,16 @@ const (
 	BalanceJob JobKind = "BALANCE" // tells what the redemption of the same id has left of it; its outcome changes nothing
 	// RedirectedJob tells the former recipient that the gift was sent to another contact; its outcome changes nothing.
 	RedirectedJob JobKind = "REDIRECTED"
+	ArrivedJob    JobKind = "ARRIVED" // tells the buyer that the gift's message was delivered; its outcome changes nothing
+	UsedJob       JobKind = "USED"    // tells the buyer that the gift was used for the first time, likewise
 )
+
+// ToBuyer reports whether a message of this kind goes to whoever bought the gift.
+func (k JobKind) ToBuyer() bool { return k == ArrivedJob || k == UsedJob }
+
+// Notice reports whether a message of this kind is a notice that counts when it was delivered, and is left out where a
+// daily limit is reached.
+func (k JobKind) Notice() bool { return k == BalanceJob || k.ToBuyer() }
 
 // Want names what a group of commands needs to be loaded. Duplicates are allowed.
 type Want struct {

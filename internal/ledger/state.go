@@ -73,6 +73,9 @@ func (s *state) context(c gift.Context, last guid.ID) gift.Context {
 // enter notes a voucher's new state and the entry that led to it.
 func (s *state) enter(v gift.Voucher, e gift.Entry) {
 	ref := Ref{v.AccountID, v.ID}
+	if was := s.Vouchers[ref]; was.UsedFirst(&e) {
+		s.tellBuyer(was, UsedJob)
+	}
 	*s.Vouchers[ref] = v
 	if n, ok := s.touched[ref]; ok {
 		s.changes.Vouchers[n] = v
@@ -151,6 +154,12 @@ func (s *state) job(by *gift.Entry, due time.Time) Job {
 	j := Job{ID: by.ID, AccountID: by.AccountID, VoucherID: by.VoucherID, Kind: GiftJob, Due: due}
 	s.changes.Jobs = append(s.changes.Jobs, j)
 	return j
+}
+
+// tellBuyer notes a message to whoever bought a gift.
+func (s *state) tellBuyer(v *gift.Voucher, what JobKind) {
+	s.changes.Jobs = append(s.changes.Jobs, Job{ID: idAhead(s.ahead), AccountID: v.AccountID, VoucherID: v.ID, Kind: what,
+		Due: s.now, Language: v.BuyerLanguage})
 }
 
 // delivered notes that a job brought the gift.

@@ -46,6 +46,8 @@ type Account struct {
 	RequireIdempotencyKey bool         `json:"requireIdempotencyKey,omitempty" told:"required Idempotency-Key"`
 	// recipients are told what is left after each partial redemption
 	BalanceNotice bool `json:"balanceNotice,omitempty"`
+	// buyers of gifts are told when their message was delivered
+	ArrivalNotice bool `json:"arrivalNotice,omitempty"`
 	// the e-mail address of whoever looks after the account; "": none
 	Contact string `json:"contact,omitempty" is:"email"`
 	// for which names, contacts and messages of gifts that ended are kept; 0: for ever

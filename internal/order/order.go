@@ -26,6 +26,8 @@ type Send struct {
 	Sender     string
 
 	PaymentMethodID    *int
+	NotifyBuyer        *bool  // of the first use, too; nil: the member is absent
+	BuyerLanguage      string // a BCP 47 tag in its canonical form; "": the account's
 	Payment            Payment
 	Notes              string
 	RelatedOrderID     string
@@ -348,6 +350,7 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Items:    i.items,
 			Currency: i.account.Currency, Funded: i.amount, Balance: i.amount,
+			Tells: i.notices(), BuyerLanguage: i.BuyerLanguage,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
 		},
 		Card: gift.Card{

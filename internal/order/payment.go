@@ -100,6 +100,20 @@ func CheckPurchase(c *merchant.Caller, p gift.Purchase, unread func(refusal.Fiel
 	return i.err()
 }
 
+// notices are what the buyer is told: what the account tells every buyer, and what the request asks for.
+func (i *order) notices() (tell gift.BuyerNotices) {
+	if *i.PaymentMethodID != ExternalTransaction {
+		return 0
+	}
+	if i.account.ArrivalNotice {
+		tell |= gift.TellArrival
+	}
+	if i.NotifyBuyer != nil && *i.NotifyBuyer {
+		tell |= gift.TellArrival | gift.TellFirstUse
+	}
+	return tell
+}
+
 func (i *order) promotion() {
 	const foreign = "This belongs to an external purchase (%s 2)."
 	p := i.Payment
@@ -108,6 +122,8 @@ func (i *order) promotion() {
 	i.require(refusal.FieldLastName, p.Purchase.LastName == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldBuyerLanguage, i.BuyerLanguage == "", foreign, refusal.FieldPaymentMethod)
+	i.require(refusal.FieldNotifyBuyer, i.NotifyBuyer == nil || !*i.NotifyBuyer, foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 &&
 		*p.ValidForDays <= gift.MaxValidForDays,
 		"%s must be from 1 to %d.", refusal.FieldValidForDays, gift.MaxValidForDays)

@@ -81,6 +81,8 @@ const (
 	FieldFirstName          Field = "firstName"
 	FieldLastName           Field = "lastName"
 	FieldEmailAddress       Field = "emailAddress"
+	FieldBuyerLanguage      Field = "buyerLanguage"
+	FieldNotifyBuyer        Field = "notifyBuyer"
 	FieldPromotion          Field = "promotion"
 	FieldValidStarting      Field = "validStarting"
 	FieldValidForDays       Field = "validForDays"

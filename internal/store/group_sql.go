@@ -15,7 +15,8 @@ var (
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items
-					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
+					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+				v.buyer_notices, v.buyer_language
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
@@ -25,7 +26,8 @@ var (
 					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
-						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items
+						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
+				v.buyer_notices, v.buyer_language
 				FROM voucher AS v
 				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
@@ -34,7 +36,8 @@ var (
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
-				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items
+				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items,
+				v.buyer_notices, v.buyer_language
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -20,38 +21,60 @@ import (
 
 var insertJob = &db.Query{What: "writing into job",
 	Each: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
-			method, contact, test, trace)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			method, contact, test, trace, about, language)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 	Postgres: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
-			method, contact, test, trace)
+			method, contact, test, trace, about, language)
 		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
-			$7::TEXT[], $8::TEXT[], $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BOOLEAN[], $13::TEXT[])`}
+			$7::TEXT[], $8::TEXT[], $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BOOLEAN[], $13::TEXT[], $14::TEXT[],
+			$15::TEXT[])`}
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
-	return []any{db.KeyOf(j.AccountID), db.KeyOf(j.ID), db.KeyOf(j.VoucherID), due, due, j.Attempts, "", string(j.Kind),
-		j.Doubts, int64(j.Method), j.Contact, j.Test, j.Trace}
+	kind, method, about := j.Kind, j.Method, ledger.JobKind("")
+	if j.Kind.ToBuyer() { // which release 0.1.0 cannot write: it tries again, until a newer program has the job
+		kind, method, about = ledger.RedirectedJob, contact.Printed, j.Kind
+	}
+	return []any{db.KeyOf(j.AccountID), db.KeyOf(j.ID), db.KeyOf(j.VoucherID), due, due, j.Attempts, "", string(kind),
+		j.Doubts, int64(method), j.Contact, j.Test, j.Trace, string(about), j.Language}
+}
+
+// scanAbout reads the column about into a job, after those of its kind and method.
+type scanAbout struct{ job *ledger.Job }
+
+// Scan implements sql.Scanner.
+func (s scanAbout) Scan(column any) error {
+	var about sql.NullString
+	err := about.Scan(column)
+	if about.String != "" {
+		s.job.Kind, s.job.Method = ledger.JobKind(about.String), 0
+	}
+	return err
 }
 
 var claimJobs = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
+			about, language`,
 	Postgres: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
+			about, language`,
 }
 
 // claimOf is claimJobs for one account.
 var claimOf = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
+			about, language`,
 	// An array is made once. What stands in IN may be asked for each row, and then give other rows each time.
 	Postgres: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id = ANY (ARRAY(
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3
 			FOR UPDATE SKIP LOCKED))
-		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace`,
+		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
+			about, language`,
 }
 
 // selectWithJobs goes from one account that has jobs to the next, along an index, for so many accounts, and tells
@@ -125,7 +148,8 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 
 func scanJob(rows *sql.Rows) (j ledger.Job, err error) {
 	err = rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
-		&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace)
+		&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace,
+		scanAbout{&j}, &j.Language)
 	return j, err
 }
 

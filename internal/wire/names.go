@@ -41,6 +41,7 @@ var names = map[refusal.Field]string{
 	refusal.FieldFirstName:     "externalTransactionCustomerFirstName",
 	refusal.FieldLastName:      "externalTransactionCustomerLastName",
 	refusal.FieldEmailAddress:  "externalTransactionCustomerEmailAddress",
+	refusal.FieldBuyerLanguage: "externalTransactionCustomerLanguage",
 	refusal.FieldPromotion:     "promotionID",
 	refusal.FieldRelatedOrder:  "relatedOrderID",
 }

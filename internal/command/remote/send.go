@@ -37,6 +37,9 @@ type giftSendCmd struct {
 	Customer   string `group:"How it was paid" placeholder:"EMAIL" help:"E-mail address of who purchased it."`
 	Storefront string `group:"How it was paid" placeholder:"ID" help:"Storefront where it was purchased."`
 
+	NotifyBuyer      bool   `group:"How it was paid" help:"Tell who purchased it that it was delivered, and that it was used for the first time."`
+	CustomerLanguage string `group:"How it was paid" placeholder:"TAG" help:"Language that who purchased it is written to in, such as de (BCP 47). Default: the account's."`
+
 	Promotion        string    `group:"How it was paid" placeholder:"ID" help:"A promotional gift: its promotion."`
 	ValidFrom        time.Time `group:"How it was paid" placeholder:"TIME" help:"Start of its validity. Default: the promotion's."`
 	ValidDays        int       `group:"How it was paid" placeholder:"N" help:"Length of its validity. Default: the promotion's."`
@@ -111,6 +114,7 @@ func (c *giftSendCmd) request(t *terminal.Terminal) (*client.SendGiftRequest, er
 	}
 	r := &client.SendGiftRequest{
 		Recipients: recipients, SenderDescription: c.Sender, PaymentMethodID: client.ExternalTransaction,
+		NotifyBuyer: c.NotifyBuyer, ExternalTransactionCustomerLanguage: c.CustomerLanguage,
 		ExternalPayment: client.ExternalPayment{
 			ExternalTransactionReferenceNumber:      c.Purchase,
 			ExternalTransactionCustomerFirstName:    c.FirstName,

@@ -145,6 +145,8 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *merchant.Account
 		return Render(g, a, s.PublicURL, job.ID, p, job.Now())
 	case ledger.RedirectedJob:
 		return RenderRedirected(g, a, job.ID, p, job.Now())
+	case ledger.ArrivedJob, ledger.UsedJob:
+		return RenderForBuyer(job, g, a, p)
 	}
 	var used []gift.Entry
 	if s.Entry != nil {

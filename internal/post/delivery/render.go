@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/locale"
@@ -109,6 +110,8 @@ func (c *content) subject(kind string) Subject {
 			return c.Text("mail.balance.subject", left, merchant)
 		case "redirected":
 			return c.Text("mail.moved.subject", sender)
+		case "arrived", "used":
+			return c.Text("mail." + kind + ".title")
 		}
 		return c.Text("mail.subject", sender)
 	}
@@ -132,6 +135,7 @@ type content struct {
 	Subject  string
 	Pass     string    // the address of the pass for Apple Wallet; "": there is none
 	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
+	For      string    // of a message to the buyer: for whom the gift is; "": that was not said
 }
 
 // Initial is the first letter of the merchant's name, in the place of a logo that is not shown.
@@ -175,6 +179,23 @@ func RenderRedirected(g *gift.Gift, a *merchant.Account, id guid.ID, p Pictures,
 	return write("redirected", &view, a, nil, "", id, Pictures{Logo: p.Logo}, now)
 }
 
+// RenderForBuyer tells whoever bought a gift, who stands in the card's contact, that it arrived or was used. Nothing by
+// which the gift can be found is in it, and nothing of what is left.
+func RenderForBuyer(job ledger.Job, g *gift.Gift, a *merchant.Account, p Pictures) (message.Message, error) {
+	view, kind := *g, "arrived"
+	if job.Kind == ledger.UsedJob {
+		kind = "used"
+	}
+	view.Card.Code, view.Card.Token = codes.VoucherCode{}, codes.Token{}
+	view.Status = gift.Cancelled // there is nothing to be shown at a till
+	view.Card.Language, view.Card.Message = job.Language, ""
+	view.Card.Recipient = strings.TrimSpace(g.Card.Purchase.FirstName + " " + g.Card.Purchase.LastName)
+	c := content{View: card.New(&view, a, job.Now()), Pictures: Pictures{Logo: p.Logo},
+		For: card.Clip(card.Line(g.Card.Recipient), maxName)}
+	return c.compose(kind, message.Message{ID: job.ID, GiftID: g.ID, AccountID: g.AccountID, Method: contact.Email,
+		Language: c.Language(), To: view.Card.Address(), At: job.Now()})
+}
+
 // write executes the templates of one kind of message.
 func write(kind string, g *gift.Gift, a *merchant.Account, used *card.Use, publicURL string, id guid.ID,
 	p Pictures, now time.Time) (message.Message, error) {
@@ -182,8 +203,12 @@ func write(kind string, g *gift.Gift, a *merchant.Account, used *card.Use, publi
 	if c.Shown() && a.Wallet.Apple.Certificate != "" {
 		c.Pass = card.PassURL(publicURL, g.Card.Token)
 	}
-	m := message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method, Language: c.Language(),
-		To: g.Card.Address(), At: now}
+	return c.compose(kind, message.Message{ID: id, GiftID: g.ID, AccountID: g.AccountID, Method: g.Card.Method,
+		Language: c.Language(), To: g.Card.Address(), At: now})
+}
+
+// compose writes the texts of one kind of message into m, as its method wants them.
+func (c content) compose(kind string, m message.Message) (message.Message, error) {
 	var err error
 	switch m.Method {
 	case contact.Email:
@@ -194,7 +219,7 @@ func write(kind string, g *gift.Gift, a *merchant.Account, used *card.Use, publi
 			}
 			c.QR = message.QRContentID
 		}
-		for _, shown := range []*message.Picture{p.Logo, p.Banner} {
+		for _, shown := range []*message.Picture{c.Pictures.Logo, c.Pictures.Banner} {
 			if shown != nil {
 				m.Pictures = append(m.Pictures, *shown)
 			}

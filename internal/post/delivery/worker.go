@@ -249,8 +249,15 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
 	}
-	if job.Kind == ledger.RedirectedJob {
+	switch to := g.Card.Purchase.EmailAddress; {
+	case job.Kind == ledger.RedirectedJob:
 		g.Card.Method, g.Card.Contact = job.Method, job.Contact
+	case job.Kind.ToBuyer() && (to == "" || g.Card.Address() == to && job.Kind == ledger.ArrivedJob):
+		// The buyer was erased, or bought the gift for themselves and has it.
+		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+		return
+	case job.Kind.ToBuyer():
+		g.Card.Method, g.Card.Contact = contact.Email, to
 	}
 	if !wanted(job, &g, job.Now()) {
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
@@ -260,7 +267,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.postpone(ctx, log, job, blockedPause, "")
 		return
 	}
-	if job.Kind == ledger.BalanceJob && w.Allow != nil {
+	if job.Kind.Notice() && w.Allow != nil {
 		switch allowed, err := w.Allow(ctx, job, &g); {
 		case err != nil:
 			log.Error("asking for a daily limit failed; the notice is tried again", "error", err)
@@ -325,7 +332,7 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 // is a notice of what is left when nothing is, or cannot be used, or to nobody.
 func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	switch job.Kind {
-	case ledger.RedirectedJob:
+	case ledger.RedirectedJob, ledger.UsedJob:
 		return true
 	case ledger.BalanceJob:
 		return g.Status == gift.Claimed && g.Card.Method != contact.Printed && g.Card.Contact != "" && g.Blocked == "" &&

@@ -24,7 +24,7 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 		&v.Funded, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
 		db.ScanTime(&v.CreatedAt), &v.MadeBy, scanHolds{&v.Holds},
 		&v.Fixed, scanVerification{keys, v}, &v.WrongCodes, &v.Blocked, db.ScanTime(&v.Extended), &v.Replaced,
-		scanItems{&v.Items},
+		scanItems{&v.Items}, &v.Tells, &v.BuyerLanguage,
 	}
 }
 
@@ -32,16 +32,19 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 var InsertVoucher = &db.Query{What: "writing into voucher",
 	Each: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
 			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
-			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id)
+			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id,
+			buyer_notices, buyer_language)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-			$22, $23, $24, $25, $26, $27, $28)`,
+			$22, $23, $24, $25, $26, $27, $28, $29, $30)`,
 	Postgres: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
 			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
-			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id)
+			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id,
+			buyer_notices, buyer_language)
 		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BYTEA[], $5::BYTEA[], $6::BOOLEAN[],
 			$7::BOOLEAN[], $8::BYTEA[], $9::TEXT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::BIGINT[],
 			$14::BIGINT[], $15::BYTEA[], $16::BIGINT[], $17::BIGINT[], $18::BIGINT[], $19::TEXT[], $20::TEXT[],
-			$21::BIGINT[], $22::BYTEA[], $23::BIGINT[], $24::TEXT[], $25::BIGINT[], $26::BIGINT[], $27::BYTEA[], $28::BYTEA[])`}
+			$21::BIGINT[], $22::BYTEA[], $23::BIGINT[], $24::TEXT[], $25::BIGINT[], $26::BIGINT[], $27::BYTEA[], $28::BYTEA[],
+			$29::BIGINT[], $30::TEXT[])`}
 
 // VoucherRow is a voucher in the order of InsertVoucher; items is the list that it names, and brought the import that
 // brings it; zero: none does.
@@ -52,7 +55,7 @@ func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items, brought guid.ID) []an
 		int64(v.Funded), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
 		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy, nil, // a new one has no holds
 		int64(v.Fixed), sealVerification(keys, v), v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced,
-		db.OrNull(items), db.OrNull(brought),
+		db.OrNull(items), db.OrNull(brought), int64(v.Tells), v.BuyerLanguage,
 	}
 }
 

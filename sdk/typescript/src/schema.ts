@@ -4761,6 +4761,8 @@ export interface components {
             externalTransactionCustomerEmailAddress?: string | null;
             /** @description External purchase, required. The customer's first name. */
             externalTransactionCustomerFirstName?: string | null;
+            /** @description External purchase. In which language the customer is written to, a BCP 47 tag such as `de` or `fr-CA`. When absent, or where Boon does not have the language, the account's. */
+            externalTransactionCustomerLanguage?: string | null;
             /** @description External purchase, required. The customer's last name. */
             externalTransactionCustomerLastName?: string | null;
             /** @description External purchase, required. Tracks the purchase back to the system where it was made. */
@@ -4771,6 +4773,11 @@ export interface components {
             monetaryGift?: components["schemas"]["MonetaryGift"] | null;
             /** @description Why the gift was sent. Kept for the merchant, shown to nobody else. */
             notes?: string | null;
+            /**
+             * @description External purchase. `true` tells the customer by e-mail, once each: that the gift's message was delivered, and that the gift was used for the first time. Neither tells
+             *     the code, nor what is left. Whether every customer is told of the delivery, the set-up says (`arrivalNotice`).
+             */
+            notifyBuyer?: boolean | null;
             /**
              * @description 2 for an external transaction (paid on another system; no payment is captured here), 4 for a promotional gift.
              * @enum {integer}

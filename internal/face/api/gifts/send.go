@@ -47,6 +47,8 @@ func readSend(o *wire.Object) *order.Send {
 	s.Sender = o.Text("senderDescription")
 	s.PaymentMethodID = o.Integer("paymentMethodID")
 	s.Payment = readPayment(o)
+	s.NotifyBuyer = o.Boolean("notifyBuyer")
+	s.BuyerLanguage = readLanguage(o, "externalTransactionCustomerLanguage")
 	s.Notes = o.Text("notes")
 	s.RelatedOrderID = o.Text("relatedOrderID")
 	s.RelatedOrderNumber = o.Text("relatedOrderNumber")
@@ -93,13 +95,12 @@ func readRecipient(o *wire.Object) order.Recipient {
 		Name:     o.Text("recipientDescription"),
 		Contact:  normalize.Address(o.Text("recipientContact")),
 		Message:  o.Text("message"),
-		Language: readLanguage(o),
+		Language: readLanguage(o, "recipientLanguage"),
 	}
 }
 
-// readLanguage reads in which language the recipient is written to; "" is not said.
-func readLanguage(o *wire.Object) string {
-	const member = "recipientLanguage"
+// readLanguage reads in which language somebody is written to; "" is not said.
+func readLanguage(o *wire.Object, member string) string {
 	tag := o.Text(member)
 	if tag == "" {
 		return ""
@@ -260,6 +261,12 @@ func textSize(s string) int {
 func (c *Call) deliverable(gifts []gift.Gift) error {
 	for n := range gifts {
 		if err := c.deliverableBy(gifts[n].Card.Method); err != nil {
+			return err
+		}
+		if gifts[n].Tells&gift.TellFirstUse == 0 {
+			continue
+		}
+		if err := c.deliverableBy(contact.Email); err != nil { // to the buyer
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ var sections = []section{
 	{name: "locations", list: "locations"},
 	{name: "storefronts", list: "storefronts"},
 	{name: "people", list: "people", fresh: true},
-	{name: "messages", fields: []string{"balanceNotice", "textCountries", "retention"}},
+	{name: "messages", fields: []string{"balanceNotice", "arrivalNotice", "textCountries", "retention"}},
 	{under: "console.setup.gifts", name: "designs", list: "voucherDesigns"},
 	{name: "promotions", list: "promotions"},
 	{name: "programs", list: "subscriptions", fresh: true},
