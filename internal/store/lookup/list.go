@@ -349,9 +349,9 @@ var selectEntries = &db.Query{What: "reading entries", Scoped: true,
 			(SELECT v.program_id FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id),
 			(SELECT v.promotional FROM voucher AS v WHERE v.account_id = e.account_id AND v.id = e.voucher_id)
 		FROM entry AS e
-		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[]) AND (e.kind <> 'IMPORTED' OR EXISTS (SELECT 1 FROM voucher AS v CROSS JOIN gift_import AS m
-			WHERE v.account_id = $1 AND v.id = e.voucher_id AND m.account_id = $1 AND m.id = v.import_id
-				AND m.state = 'FINISHED'))`}
+		WHERE e.account_id = $1 AND e.id = ANY($2::BYTEA[]) AND (e.kind <> 'IMPORTED' OR EXISTS (SELECT 1 FROM voucher AS v JOIN gift_import AS m
+				ON m.account_id = v.account_id AND m.id = v.import_id
+			WHERE v.account_id = e.account_id AND v.id = e.voucher_id AND m.state = 'FINISHED'))`}
 
 // Activity gives a page of the changes of all gifts of an account, the newest first: in descending order of their ids.
 func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.ChangePage, err error) {
