@@ -1,11 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"boon.example/internal/face/api"
 	"boon.example/test/rig"
 )
 
@@ -27,6 +31,60 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 			t.Errorf("%s: %d and %d times, %v", c.name, len(first), len(second), err)
 		}
 	}
+}
+
+// TestEveryOperationWithACodeIsAWay: the OpenAPI file, which lists the table of routes, has no operation whose request
+// takes a code and that is not asked here.
+func TestEveryOperationWithACodeIsAWay(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Paths map[string]struct {
+			Post struct{ RequestBody any }
+		}
+		Components struct{ Schemas map[string]any }
+	}
+	if err := json.Unmarshal(api.OpenAPI("0", "https://gifts.example.com"), &file); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	for _, w := range (&world{}).ways() {
+		asked[w.name] = true
+	}
+	found := 0
+	for path, of := range file.Paths {
+		if !takesCode(of.Post.RequestBody, file.Components.Schemas, map[string]bool{}) {
+			continue
+		}
+		found++
+		if operation := path[strings.LastIndex(path, "/")+1:]; !asked[operation] {
+			t.Errorf("%s takes a code and is not asked: add it to ways", operation)
+		}
+	}
+	if most := len(tillBodies) + len(undoings) + 1; found != most {
+		t.Errorf("%d operations take a code, %d are asked", found, most)
+	}
+}
+
+// takesCode reports whether a request may have a code in it, at any depth. seen are the schemas that were looked at.
+func takesCode(part any, schemas map[string]any, seen map[string]bool) bool {
+	switch part := part.(type) {
+	case []any:
+		return slices.ContainsFunc(part, func(p any) bool { return takesCode(p, schemas, seen) })
+	case map[string]any:
+		if members, ok := part["properties"].(map[string]any); ok && members["voucherCode"] != nil {
+			return true
+		}
+		if ref, ok := part["$ref"].(string); ok && !seen[ref] {
+			seen[ref] = true
+			return takesCode(schemas[ref[strings.LastIndex(ref, "/")+1:]], schemas, seen)
+		}
+		for name, p := range part {
+			if name != "example" && name != "examples" && takesCode(p, schemas, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestCompareNoticesADifference: times that differ by a tenth of their spread are told apart, and equal ones are not.

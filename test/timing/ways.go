@@ -52,8 +52,12 @@ const (
 		`"externalStorefrontID":"` + web + `"`
 )
 
-// ways are all of them: every operation that takes a code, every one that undoes by an Idempotency-Key and a code, and
-// every call of a platform.
+// undoings are the operations that undo by an Idempotency-Key and a code, and the key with which that was done.
+var undoings = map[string]string{"reverse-redemption": "used", "release-hold": "used", "reverse-reload": "used",
+	"reverse-activation": "used"}
+
+// ways are all of them: every operation that takes a code, which TestEveryOperationWithACodeIsAWay holds to the OpenAPI
+// file, and every call of a platform.
 func (w *world) ways() (all []way) {
 	for operation, more := range tillBodies {
 		all = append(all, way{operation, func(code string) question {
@@ -61,7 +65,11 @@ func (w *world) ways() (all []way) {
 				body: fmt.Sprintf(`{"voucherCode":%q%s}`, code, more), code: "RATE_LIMITED"}
 		}})
 	}
-	for operation, key := range w.used {
+	all = append(all, way{"redeem-gifts", func(code string) question {
+		return question{key: guesserKey, method: http.MethodPost, path: redemption + "redeem-gifts",
+			body: fmt.Sprintf(`{"gifts":[{"voucherCode":%q,"amount":1}]}`, code), code: "RATE_LIMITED"}
+	}})
+	for operation, key := range undoings {
 		all = append(all, way{operation, func(code string) question {
 			return question{key: guesserKey, method: http.MethodPost, path: redemption + operation,
 				body: fmt.Sprintf(`{"idempotencyKey":%q,"voucherCode":%q}`, key, code), code: "RATE_LIMITED"}
@@ -107,8 +115,6 @@ func (w *world) wix(method, code string) question {
 
 // use makes what can be undone by an Idempotency-Key, and then guesses in every way more often than is allowed.
 func (w *world) use() error {
-	w.used = map[string]string{"reverse-redemption": "used", "release-hold": "used", "reverse-reload": "used",
-		"reverse-activation": "used"}
 	card, err := w.card()
 	if err != nil {
 		return err

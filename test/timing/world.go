@@ -70,7 +70,6 @@ type world struct {
 	calls  uint32           // without a good key, each from an address of its own
 	pairs  int              // of look-ups by code
 	wixKey *rsa.PrivateKey
-	used   map[string]string // the Idempotency-Key of each operation that can be undone by one
 
 	good, elsewhere, other sold
 }
