@@ -38,11 +38,12 @@ var arrows = map[string][]string{
 	"internal/sale":             {"internal/gift"},
 	"internal/merchant":         {"internal/base/phone"},
 	"internal/calendar":         {},
-	"internal/base/publickey":   {},
-	"internal/money":            {},
-	"internal/refusal":          {},
-	"internal/contact":          {"internal/base/phone", "internal/refusal"},
-	"internal/base/phone":       {},
+	"internal/base/publickey":   {"internal/base/phrase"},
+	"internal/base/phrase":      {},
+	"internal/money":            {"internal/base/phrase"},
+	"internal/refusal":          {"internal/base/phrase"},
+	"internal/contact":          {"internal/base/phone", "internal/base/phrase", "internal/refusal"},
+	"internal/base/phone":       {"internal/base/phrase"},
 	"internal/command/terminal": {"internal/pin"},
 	"internal/command/bench": {"client", "internal/command/load", "internal/command/remote",
 		"internal/command/terminal"},
@@ -171,7 +172,8 @@ var arrows = map[string][]string{
 	"internal/face/reference": {"client", "docs", "internal/gift", "internal/gift/operation"},
 	"internal/service": {"internal/base/admission", "internal/base/clientip", "internal/base/fair",
 		"internal/base/normalize", "internal/base/ratelimit", "internal/cashout", "internal/gift",
-		"internal/gift/codes", "internal/gift/operation", "internal/ledger", "internal/merchant", "internal/wire"},
+		"internal/gift/codes", "internal/gift/operation", "internal/ledger", "internal/merchant",
+		"internal/post/locale", "internal/wire"},
 	"internal/face/api/gifts": {"internal/base/fair", "internal/base/normalize", "internal/face/api/outcome",
 		"internal/face/api/payload", "internal/gift", "internal/gift/codes", "internal/gift/operation",
 		"internal/ledger", "internal/merchant", "internal/order", "internal/post/card", "internal/sale",
@@ -245,8 +247,8 @@ var arrows = map[string][]string{
 }
 
 // vocabulary are the packages that every other one may import, as they know only each other.
-var vocabulary = []string{"internal/guid", "internal/money", "internal/refusal", "internal/contact",
-	"internal/calendar"}
+var vocabulary = []string{"internal/base/phrase", "internal/guid", "internal/money", "internal/refusal",
+	"internal/contact", "internal/calendar"}
 
 // forTests are the packages that only tests import: they may import what they like, and no product code imports them.
 var forTests = []string{"internal/boontest", "internal/face/api/contract", "internal/face/provider/providertest",

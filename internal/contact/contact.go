@@ -2,7 +2,11 @@
 // what is taken, the one form of each, and how they are found again.
 package contact
 
-import "boon.example/internal/refusal"
+import (
+	"boon.example/internal/refusal"
+
+	"boon.example/internal/base/phrase"
+)
 
 // Method is a delivery method of the interface, section 2.7.
 type Method int
@@ -15,7 +19,10 @@ const (
 )
 
 // String is the method's name.
-func (m Method) String() string {
+func (m Method) String() string { return string(m.Text()) }
+
+// Text is the method's name in a sentence.
+func (m Method) Text() phrase.Text {
 	switch m {
 	case Email:
 		return "e-mail"

@@ -1,11 +1,11 @@
 package contact
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"boon.example/internal/base/phrase"
 )
 
 // CheckText refuses a text that is longer than limit characters, is no UTF-8, or holds what no person types: control
@@ -13,17 +13,17 @@ import (
 // are NFC (Unicode's composed form) is for the decoder to see to. The error is a sentence for the sender.
 func CheckText(s string, limit int, lines bool) error {
 	if !utf8.ValidString(s) {
-		return errors.New("This text is not valid UTF-8.")
+		return phrase.New("This text is not valid UTF-8.")
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		return fmt.Errorf("This text may have at most %d characters; it has %d.", limit, n)
+		return phrase.New("This text may have at most %d characters; it has %d.", limit, n)
 	}
 	for _, r := range s {
 		if lines && (r == '\n' || r == '\r') {
 			continue
 		}
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return fmt.Errorf("This text holds a control character (U+%04X), which is not allowed here.", r)
+			return phrase.New("This text holds a control character (U+%04X), which is not allowed here.", r)
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ const maxContact = 254
 // maxLocal is how long the part before the @ may be (RFC 5321, 4.5.3.1.1), with its quotes.
 const maxLocal = 64
 
-var errEmail = errors.New("This is not one e-mail address such as name@example.com.")
+var errEmail = phrase.New("This is not one e-mail address such as name@example.com.")
 
 // parseEmail takes the addr-spec of RFC 5322 without comments, folding and display names, within the lengths of RFC
 // 5321, and gives the one form that all spellings of a mailbox share: without quotes that are not needed, with those

@@ -5,11 +5,11 @@ package event
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -221,9 +221,9 @@ func CheckTypes(types []string) (at int, err error) {
 		covers := func(kind gift.EventType) bool { return typeCovers(t, string(kind)) }
 		switch {
 		case strings.Contains(t, "*") && !strings.HasSuffix(t, ".*"), !slices.ContainsFunc(known, covers):
-			return i, errors.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")
+			return i, phrase.New("There is no such type of event; gift.redeemed is one, and gift.* is all of gifts.")
 		case slices.Contains(types[:i], t):
-			return i, errors.New("This type stands in the list already.")
+			return i, phrase.New("This type stands in the list already.")
 		}
 	}
 	return 0, nil

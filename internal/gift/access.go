@@ -1,6 +1,7 @@
 package gift
 
 import (
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -21,7 +22,7 @@ func (v *Voucher) UsableBy(c *merchant.Caller) bool {
 // NOT_AUTHORIZED, and tells what that costs as a guess. A gift of the account itself costs nothing, wherever it may
 // be used.
 func CheckUse(account guid.ID, v *Voucher, at guid.ID, missing func() *refusal.Error) (cost int, _ error) {
-	notAuthorized := func(text string) error {
+	notAuthorized := func(text phrase.Text) error {
 		return refusal.At(refusal.NotAuthorized, missing().Messages[0].Field, text)
 	}
 	switch {

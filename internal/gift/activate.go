@@ -24,11 +24,11 @@ func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
 	case !v.AllowedAt(a.LocationID):
 		return v, Entry{}, elsewhere()
 	case v.Status == Cancelled, v.Status == PurchaseFailed:
-		return v, Entry{}, v.cannotBe("activated", "it is "+v.Status.String())
+		return v, Entry{}, v.cannotBe("activated", v.itIs())
 	case v.Status != NotActivated:
 		return v, Entry{}, refusal.New(refusal.AlreadyActivated, "This card is active already: it is %s.", v.Status)
 	case v.Blocked != "":
-		return v, Entry{}, v.cannotBe("activated", "it is blocked")
+		return v, Entry{}, v.cannotBe("activated", itIsBlocked)
 	}
 	worth, err := v.activationOf(a)
 	if err != nil {

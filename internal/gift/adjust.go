@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -55,7 +56,7 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 		return v, Entry{}, err
 	}
 	if !v.Status.adjustable() {
-		return v, Entry{}, v.cannotBe("adjusted", "it is "+v.Status.String())
+		return v, Entry{}, v.cannotBe("adjusted", v.itIs())
 	}
 	amount, err := v.read(a.Number, a.Amount, money.Currency.ParseSigned)
 	if err == nil {
@@ -65,7 +66,7 @@ func (v Voucher) Adjust(a Adjust) (Voucher, Entry, error) {
 	case err != nil:
 		return v, Entry{}, err
 	case v.Status == Pending && v.Balance+amount == 0: // its message would be lost, should anything be put in again
-		return v, Entry{}, v.cannotBe("adjusted to nothing", "it is "+v.Status.String()+"; cancel it instead")
+		return v, Entry{}, v.cannotBe("adjusted to nothing", phrase.New("it is %s; cancel it instead", v.Status))
 	}
 	e := v.enter(a.Context, Adjustment, amount, v.Status.adjusted(v.Balance+amount))
 	e.ReasonCode, e.Reason = a.ReasonCode, a.Reason

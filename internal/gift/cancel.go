@@ -1,9 +1,10 @@
 package gift
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -33,28 +34,28 @@ func (v Voucher) Cancel(c Cancel) (_ Voucher, _ Entry, changed bool, _ error) {
 		return v, Entry{}, false, refusal.At(refusal.NotAuthorized, refusal.FieldCause,
 			"A system key may only report that a purchase failed: send the cause PURCHASE_FAILED.")
 	}
-	why, what := "", "cancelled"
+	why, what := (*phrase.Phrase)(nil), phrase.Text("cancelled")
 	if c.To == PurchaseFailed {
 		what = "reported as a failed purchase"
 	}
 	switch {
 	case c.To != Cancelled && c.To != PurchaseFailed:
-		why = "it would become " + c.To.String()
+		why = phrase.New("it would become %s", c.To)
 	case c.To == v.Status:
 		return v, Entry{}, false, nil
 	case v.Status == Claimed && c.To == PurchaseFailed:
-		why = "part of it has been redeemed"
+		why = phrase.New("part of it has been redeemed")
 	case v.Status == Redeemed, v.Status == Cancelled, v.Status == PurchaseFailed,
 		v.Status == NotActivated && c.To == PurchaseFailed:
-		why = "it is " + v.Status.String()
+		why = v.itIs()
 	case c.To == PurchaseFailed && c.Transferred:
-		why = "value was transferred between it and another gift"
+		why = phrase.New("value was transferred between it and another gift")
 	case c.To == PurchaseFailed && v.Promotional:
-		why = "it is promotional, there was no purchase"
+		why = phrase.New("it is promotional, there was no purchase")
 	case len(v.Holds) > 0:
-		why = "it has open holds, which releaseHolds releases: " + v.openHolds()
+		why = phrase.New("it has open holds, which releaseHolds releases: %s", v.openHolds())
 	}
-	if why != "" {
+	if why != nil {
 		return v, Entry{}, false, v.cannotBe(what, why)
 	}
 	e := v.enter(c.Context, Cancellation, 0, c.To)
@@ -128,16 +129,22 @@ func OnePurchase(gifts []Gift, name func(guid.ID) string) error {
 	if len(buyers) <= 1 {
 		return nil
 	}
-	var named []string
-	for _, b := range buyers {
-		text := name(b.StorefrontID) + " (" + b.StorefrontID.String() + ")"
-		if b.MadeBy != "" {
-			text += " through " + b.MadeBy
-		}
-		named = append(named, text)
+	slices.SortFunc(buyers, func(a, b Buyer) int {
+		return cmp.Compare(a.said(name).String(), b.said(name).String())
+	})
+	at := buyers[0].said(name)
+	for _, b := range buyers[1:] {
+		at = phrase.New("%s; at %s", at, b.said(name))
 	}
-	slices.Sort(named)
 	return refusal.At(refusal.ValidationFailure, refusal.FieldStorefront,
-		"Several purchases have this reference: at %s. Send %s too, or %s.",
-		strings.Join(named, "; at "), refusal.FieldStorefront, refusal.FieldOrder)
+		"Several purchases have this reference: at %s. Send %s too, or %s.", at, refusal.FieldStorefront,
+		refusal.FieldOrder)
+}
+
+// said names a purchase by its storefront, and the system that sold there.
+func (b Buyer) said(name func(guid.ID) string) *phrase.Phrase {
+	if b.MadeBy != "" {
+		return phrase.New("%s (%s) through %s", name(b.StorefrontID), b.StorefrontID, b.MadeBy)
+	}
+	return phrase.New("%s (%s)", name(b.StorefrontID), b.StorefrontID)
 }

@@ -3,6 +3,7 @@ package gift
 import (
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -65,18 +66,18 @@ func (r *CashOutRule) check(v *Voucher) refusing {
 }
 
 // below tells what may be left of a gift: "below 10.00 USD".
-func (r *CashOutRule) below() string {
+func (r *CashOutRule) below() *phrase.Phrase {
 	if r.OrEqual {
-		return "at most " + r.Currency.Money(r.Limit)
+		return phrase.New("at most %s", r.Currency.Money(r.Limit))
 	}
-	return "below " + r.Currency.Money(r.Limit)
+	return phrase.New("below %s", r.Currency.Money(r.Limit))
 }
 
 // refusing words a refusal. Every validation asks whether a gift can be cashed out, and few are told why not.
 type refusing func() error
 
-func unsupported(format string, args ...any) refusing {
-	return func() error { return refusal.New(refusal.NotSupported, format, args...) }
+func unsupported(text phrase.Text, values ...any) refusing {
+	return func() error { return refusal.New(refusal.NotSupported, text, values...) }
 }
 
 // ReasonCashOut is the reason code of a reversal that takes a cash-out back, and no redemption.

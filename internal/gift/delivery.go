@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -93,7 +94,7 @@ type Resend struct {
 func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry, due time.Time, err error) {
 	to, err := v.redirect(was, r)
 	if err == nil && v.Blocked != "" {
-		err = v.cannotBe("sent again", "it is blocked")
+		err = v.cannotBe("sent again", itIsBlocked)
 	}
 	if err != nil {
 		return v, was, Entry{}, due, err
@@ -162,7 +163,7 @@ func (v *Voucher) redirect(was Delivery, r Resend) (to Delivery, err error) {
 	case to.Method == contact.Printed:
 		to.Contact = ""
 	case r.Contact == "" && (to.Method != was.Method || was.Contact == ""): // it may have been erased
-		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.NeedsContact, to.Method,
+		return was, refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.NeedsContact, to.Method.Text(),
 			refusal.FieldContact)
 	case r.Contact != "":
 		if to.Contact, err = contact.Parse(to.Method, r.Contact, r.Caller.Account.TextedCountries()); err != nil {
@@ -254,9 +255,9 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	}
 	switch {
 	case v.Status != Pending:
-		return v, d, Entry{}, v.cannotBe("rescheduled", "it is "+v.Status.String())
+		return v, d, Entry{}, v.cannotBe("rescheduled", v.itIs())
 	case !r.Waiting:
-		return v, d, Entry{}, v.cannotBe("rescheduled", "its message is being sent")
+		return v, d, Entry{}, v.cannotBe("rescheduled", itIsSent)
 	}
 	if err := CheckDeliveryDate(refusal.FieldDeliveryDate, r.Date, r.Now); err != nil {
 		return v, d, Entry{}, err
@@ -280,23 +281,32 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 }
 
 // sendable refuses a caller that may not see the gift, and a gift that nobody should receive any more.
-func (v *Voucher) sendable(c *merchant.Caller, what string, now time.Time) error {
+func (v *Voucher) sendable(c *merchant.Caller, what phrase.Text, now time.Time) error {
 	switch {
 	case !v.UsableBy(c):
 		return NoSuchGift()
 	case v.Status == Redeemed:
 		return refusal.New(refusal.AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
 	case v.Status == Cancelled, v.Status == PurchaseFailed, v.Status == NotActivated:
-		return v.cannotBe(what, "it is "+v.Status.String())
+		return v.cannotBe(what, v.itIs())
 	case v.ExpiredBy(now):
-		return v.cannotBe(what, "it expired at "+LocalTime(v.End(), c.Account.TimeZone()))
+		return v.cannotBe(what, phrase.New("it expired at %s", LocalTime(v.End(), c.Account.TimeZone())))
 	}
 	return nil
 }
 
-func (v *Voucher) cannotBe(what, why string) *refusal.Error {
+func (v *Voucher) cannotBe(what phrase.Text, why *phrase.Phrase) *refusal.Error {
 	return refusal.New(refusal.RedemptionNotAllowed, "Gift %s cannot be %s: %s.", v.ID, what, why)
 }
+
+// itIs names the status of a voucher as a reason.
+func (v *Voucher) itIs() *phrase.Phrase { return phrase.New("it is %s", v.Status) }
+
+// Other reasons why something cannot be done with a voucher.
+var (
+	itIsBlocked = phrase.New("it is blocked")
+	itIsSent    = phrase.New("its message is being sent")
+)
 
 // Outcome tells what became of a delivery.
 type Outcome struct {

@@ -42,7 +42,7 @@ func TestReasonsTellLocalTime(t *testing.T) {
 		nil: "it is from 2026-11-21 13:00 UTC.|This gift expired at 2026-11-21 11:00 UTC.",
 	} {
 		reasons := v.NotRedeemable(shop, now, zone)
-		if got := reasons[0].Text + "|" + reasons[1].Text; !strings.HasSuffix(got, want) {
+		if got := reasons[0].Text.String() + "|" + reasons[1].Text.String(); !strings.HasSuffix(got, want) {
 			t.Errorf("%v: %q", zone, got)
 		}
 	}

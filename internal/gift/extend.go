@@ -31,7 +31,7 @@ func (v Voucher) Extend(x Extend) (Voucher, Entry, error) {
 	case v.End().IsZero():
 		return v, Entry{}, refusal.New(refusal.NotSupported, "This gift does not expire.")
 	case !v.Status.adjustable():
-		return v, Entry{}, v.cannotBe("extended", "it is "+v.Status.String())
+		return v, Entry{}, v.cannotBe("extended", v.itIs())
 	case !until.After(v.End()):
 		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil,
 			"This gift is valid until %s already; send a later %s.", LocalTime(v.End(), zone), refusal.FieldValidUntil)

@@ -2,11 +2,11 @@ package gift
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -262,7 +262,7 @@ func (v *Voucher) holdNotOpen(h Held, zone *time.Location) *refusal.Error {
 }
 
 // held tells what is held and until when, as the end of a sentence.
-func (v *Voucher) held(now time.Time, zone *time.Location) string {
+func (v *Voucher) held(now time.Time, zone *time.Location) *phrase.Phrase {
 	n, first, last := 0, time.Time{}, time.Time{}
 	for _, h := range v.Holds {
 		switch {
@@ -277,24 +277,24 @@ func (v *Voucher) held(now time.Time, zone *time.Location) string {
 		}
 		n++
 	}
-	text := v.Unit().Money(v.HeldAt(now)) + " is held until " + LocalTime(last, zone)
+	held, until := v.Unit().Money(v.HeldAt(now)), LocalTime(last, zone)
 	if n > 1 {
-		text += fmt.Sprintf(", the first of %d holds until %s", n, LocalTime(first, zone))
+		return phrase.New("%s is held until %s, the first of %d holds until %s", held, until, n, LocalTime(first, zone))
 	}
-	return text
+	return phrase.New("%s is held until %s", held, until)
 }
 
 // openHolds names open holds, as many as a sentence can.
-func (v *Voucher) openHolds() string {
+func (v *Voucher) openHolds() *phrase.Phrase {
 	const most = 10
 	var names []string
 	for _, h := range v.Holds[:min(len(v.Holds), most)] {
 		names = append(names, h.ID.String())
 	}
 	if more := len(v.Holds) - most; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+		return phrase.New("%s, and %d more", strings.Join(names, ", "), more)
 	}
-	return strings.Join(names, ", ")
+	return phrase.New("%s", strings.Join(names, ", "))
 }
 
 // holdIn finds one of some holds; nil: it is none of them.

@@ -3,6 +3,7 @@ package gift
 import (
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -51,7 +52,7 @@ func (g *Gift) Promised(a *merchant.Account) string {
 }
 
 // NoEligibleItems is the refusal of a ticket on which nothing is eligible: why is the Why of Eligibility.
-func NoEligibleItems(items []merchant.Item, why string) *refusal.Error {
+func NoEligibleItems(items []merchant.Item, why phrase.Text) *refusal.Error {
 	if why != "" {
 		return refusal.At(refusal.ItemEligibilityFailure, refusal.FieldTicket,
 			"This ticket has what this gift is good for (%s), but the gift "+

@@ -48,7 +48,7 @@ func TestItemsAreKept(t *testing.T) {
 		{"of before, the promotion is gone", Voucher{PromotionID: guid.ID{3}}, "", false},
 		{"a purchase", Voucher{}, "", false},
 	} {
-		if got := merchant.ItemNames(tt.v.GoodFor(a)); got != tt.want {
+		if got := merchant.ItemNames(tt.v.GoodFor(a)).String(); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 		if got := tt.v.TicketOptional(a); got != tt.optional {

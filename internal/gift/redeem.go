@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -29,8 +30,8 @@ type Redeem struct {
 
 // Eligibility is what a ticket says about a gift.
 type Eligibility struct {
-	NoneEligible bool   // the gift is good for certain items only, and can pay none of them on the ticket
-	Why          string // of NoneEligible: why it cannot pay the first of them; "": none of them is on the ticket
+	NoneEligible bool        // the gift is good for certain items only, and can pay none of them on the ticket
+	Why          phrase.Text // of NoneEligible: why it cannot pay the first of them; "": none of them is on the ticket
 	// the most that can be applied to this ticket, in the voucher's unit; 0: there is nothing to pay
 	Most money.Amount
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -31,7 +32,7 @@ func (v Voucher) Replace(r Replace) (Voucher, Entry, error) {
 		return v, Entry{}, err
 	}
 	if r.Sending {
-		return v, Entry{}, v.cannotBe("replaced", "its message is being sent")
+		return v, Entry{}, v.cannotBe("replaced", itIsSent)
 	}
 	e := v.enter(r.Context, Replaced, 0, v.Status)
 	e.Reason, v.Replaced = r.Reason, e.Seq
@@ -49,17 +50,18 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("the card of gift %s was replaced at %s", e.Voucher.ID, e.At.UTC().Format(time.RFC3339))
 }
 
-// Text is what somebody with the card is told, in a zone; nil is UTC. It says nothing of the new card.
-func (e *ReplacedError) Text(zone *time.Location) string {
+// months stand in the date of a replacement.
+var months = [...]phrase.Text{"January", "February", "March", "April", "May", "June", "July", "August", "September",
+	"October", "November", "December"}
+
+// Refusal is what somebody with the card is told, in a zone; nil is UTC. It says nothing of the new card.
+func (e *ReplacedError) Refusal(zone *time.Location) *refusal.Error {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return "This card was replaced on " + e.At.In(zone).Format("2 January 2006") + "."
-}
-
-// Refusal is what a till is told.
-func (e *ReplacedError) Refusal(zone *time.Location) *refusal.Error {
-	return refusal.New(refusal.RedemptionNotAllowed, "%s", e.Text(zone))
+	at := e.At.In(zone)
+	return refusal.New(refusal.RedemptionNotAllowed, "This card was replaced on %d %s %d.", at.Day(),
+		months[at.Month()-1], at.Year())
 }
 
 // SameCard refuses a voucher whose card was replaced since it was found by a code or token: seen is what Replaced was

@@ -3,6 +3,7 @@ package gift
 import (
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -32,11 +33,12 @@ type Taxation struct {
 }
 
 // String says it for people.
-func (t Taxation) String() string {
+// said tells how a gift is taxed.
+func (t Taxation) said() *phrase.Phrase {
 	if t.Treatment == merchant.SinglePurpose {
-		return "taxed as a single-purpose voucher at " + string(t.Rate) + " %"
+		return phrase.New("taxed as a single-purpose voucher at %s %%", t.Rate)
 	}
-	return "taxed as a multi-purpose voucher"
+	return phrase.New("taxed as a multi-purpose voucher")
 }
 
 // same reports whether VAT is due at the same time and rate: where the set-up did not say, it is due when the gift is
@@ -139,19 +141,19 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 				"set-up limits how much money is issued or redeemed in a day, and pieces count by their worth.")
 	case !t.Taxed[0].same(t.Taxed[1]):
 		return refusal.At(refusal.InvalidVoucherType, refusal.FieldTo, "The VAT of these gifts is not the same: gift %s is "+
-			"%s, and gift %s is %s. Value does not move between them.", v.ID, t.Taxed[0], to.ID, t.Taxed[1])
+			"%s, and gift %s is %s. Value does not move between them.", v.ID, t.Taxed[0].said(), to.ID, t.Taxed[1].said())
 	case !v.AllowedAt(to.LocationID):
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "at other locations")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("at other locations"))
 	case len(from) > 0 && !slices.EqualFunc(from, other, merchant.Item.Matches):
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "for other items")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("for other items"))
 	case len(from) > 0 && to.TicketOptional(account) && !v.TicketOptional(account):
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "without a ticket")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("without a ticket"))
 	case t.Terms[0] != "" && t.Terms[0] != t.Terms[1]:
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "on other terms")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("on other terms"))
 	case to.ValidFrom.Before(v.ValidFrom):
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "sooner")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("sooner"))
 	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):
-		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, "longer")
+		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("longer"))
 	}
 	return nil
 }

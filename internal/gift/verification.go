@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/refusal"
 )
 
@@ -24,7 +25,7 @@ func IsVerificationCode(s string) bool {
 }
 
 // VerificationCodeForm is what a verification code has, in words.
-const VerificationCodeForm = "4 to 12 digits"
+const VerificationCodeForm phrase.Text = "4 to 12 digits"
 
 // AsksVerification reports whether something is taken of a voucher with its verification code only. That stands on the
 // printed card: whoever has got the gift under another code and token does not know it.

@@ -3,6 +3,7 @@ package gift
 import (
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
@@ -135,7 +136,7 @@ func (v *Voucher) AllowedAt(location guid.ID) bool {
 // Reason is why a gift cannot be redeemed.
 type Reason struct {
 	Code refusal.Code // that of the refusal, or ReasonBlocked or ReasonNotActivated
-	Text string
+	Text *phrase.Phrase
 }
 
 // Reasons that are told by codes of their own; refusals for them are REDEMPTION_NOT_ALLOWED.
@@ -148,33 +149,44 @@ const (
 // about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
 func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
-	add := func(c refusal.Code, text string) { reasons = append(reasons, Reason{c, text}) }
+	add := func(c refusal.Code, text *phrase.Phrase) { reasons = append(reasons, Reason{c, text}) }
 	if !location.IsZero() && !v.AllowedAt(location) {
-		add(refusal.NotAuthorized, goodElsewhere)
+		add(refusal.NotAuthorized, isElsewhere)
 	}
 	switch {
 	case v.Status == NotActivated:
-		add(ReasonNotActivated, "This card was not activated yet: it has no value until it is sold.")
+		add(ReasonNotActivated, isNotActivated)
 	case v.Status == Pending:
-		add(refusal.RedemptionNotAllowed, "This gift has not been delivered yet.")
+		add(refusal.RedemptionNotAllowed, isPending)
 	case v.Status == PurchaseFailed:
-		add(refusal.RedemptionNotAllowed, "The purchase of this gift failed.")
+		add(refusal.RedemptionNotAllowed, isFailed)
 	case v.Status == Cancelled:
-		add(refusal.RedemptionNotAllowed, "This gift was cancelled.")
+		add(refusal.RedemptionNotAllowed, isCancelled)
 	case v.Status == Redeemed || v.Balance == 0:
-		add(refusal.AlreadyRedeemed, "This gift has been redeemed in full.")
+		add(refusal.AlreadyRedeemed, isRedeemed)
 	}
 	if v.Blocked != "" {
-		add(ReasonBlocked, "This gift is blocked.")
+		add(ReasonBlocked, isBlocked)
 	}
 	if now.Before(v.ValidFrom) {
-		add(refusal.RedemptionNotAllowed, "This gift is not valid yet; it is from "+LocalTime(v.ValidFrom, zone)+".")
+		add(refusal.RedemptionNotAllowed, phrase.New("This gift is not valid yet; it is from %s.", LocalTime(v.ValidFrom, zone)))
 	}
 	if v.ExpiredBy(now) {
-		add(refusal.RedemptionNotAllowed, "This gift expired at "+LocalTime(v.End(), zone)+".")
+		add(refusal.RedemptionNotAllowed, phrase.New("This gift expired at %s.", LocalTime(v.End(), zone)))
 	}
 	return reasons
 }
+
+// The reasons that have no values in them. They are made once, as every look-up at a till asks for reasons.
+var (
+	isElsewhere    = phrase.New(goodElsewhere)
+	isNotActivated = phrase.New("This card was not activated yet: it has no value until it is sold.")
+	isPending      = phrase.New("This gift has not been delivered yet.")
+	isFailed       = phrase.New("The purchase of this gift failed.")
+	isCancelled    = phrase.New("This gift was cancelled.")
+	isRedeemed     = phrase.New("This gift has been redeemed in full.")
+	isBlocked      = phrase.New("This gift is blocked.")
+)
 
 const goodElsewhere = "This gift is good at another location only."
 

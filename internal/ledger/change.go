@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
@@ -104,7 +105,7 @@ type Undo struct {
 // undoings are the operations that can be undone by the key that they were made with: what they do, what they did not
 // when their key did nothing, how it is refused when there is none, and how it is undone, if Undo does.
 var undoings = map[operation.Name]struct {
-	name, not string
+	name, not phrase.Text
 	missing   func() *refusal.Error
 	rule      func(gift.Voucher, gift.Undoable, gift.Undo) (gift.Voucher, gift.Entry, error)
 }{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
@@ -507,7 +508,7 @@ func (s *state) byKey(c *Call, at guid.ID, keys ...RequestKey) error {
 	if err := s.spendKeys(c, at, late); err != nil {
 		return err
 	}
-	now := "is spent now"
+	now := phrase.Text("is spent now")
 	if c.DryRun {
 		now = "would be spent"
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/span"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -429,7 +430,7 @@ func (l *lane) commit(group []*task) {
 	case errors.Is(err, ErrUnknown):
 		l.resolve(group, err)
 	default:
-		why := "The store is busy or cannot be reached; nothing was done."
+		why := phrase.Text("The store is busy or cannot be reached; nothing was done.")
 		if errors.Is(err, ErrFull) {
 			why = "The disk of the service is full, so that it can write nothing; nothing was done."
 		}
@@ -699,17 +700,17 @@ func (t *task) replay(known *Request, s *state) {
 	}
 }
 
-const giveNewKey = "; give a new request a new, random Idempotency-Key"
+const giveNewKey phrase.Text = "; give a new request a new, random Idempotency-Key"
 
 // madeElsewhere refuses to tell of a request that was made where the caller may not be; then is what is left to do.
-func madeElsewhere(then string) *refusal.Error {
+func madeElsewhere(then phrase.Text) *refusal.Error {
 	return refusal.New(refusal.NotAuthorized,
 		"The request with this Idempotency-Key was made at a location that this API key is not enabled for%s.", then)
 }
 
 func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }
 
-func unavailable(why string) *refusal.Error {
+func unavailable(why phrase.Text) *refusal.Error {
 	refused := refusal.New(refusal.Unavailable, "%s Repeat the request in a moment with the same Idempotency-Key.", why)
 	refused.RetryAfter = time.Second
 	return refused

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -33,7 +34,7 @@ type CountKey struct {
 // owner is who has limits that a call counts against.
 type owner struct {
 	id   guid.ID
-	name string
+	name phrase.Text
 	merchant.Limits
 }
 

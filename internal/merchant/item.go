@@ -2,10 +2,11 @@ package merchant
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Item is something that a merchant sells, as a promotion names it: its ID does, else its Group, with all items
@@ -46,7 +47,7 @@ const (
 )
 
 // ItemNames lists items for people: "Latte, Mocha". Each name is given once, and of very many only the first.
-func ItemNames(items []Item) string {
+func ItemNames(items []Item) *phrase.Phrase {
 	var names []string
 	letters := 0
 	for n, i := range items {
@@ -55,9 +56,9 @@ func ItemNames(items []Item) string {
 			continue
 		}
 		if letters += utf8.RuneCountInString(name); len(names) == namedItems || letters > namedLetters && n > 0 {
-			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(items)-n)
+			return phrase.New("%s and %d more", strings.Join(names, ", "), len(items)-n)
 		}
 		names = append(names, name)
 	}
-	return strings.Join(names, ", ")
+	return phrase.New("%s", strings.Join(names, ", "))
 }

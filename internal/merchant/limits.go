@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/money"
@@ -99,7 +100,7 @@ func MessageCount(m contact.Method) (c Count) {
 // Budget is a limited account or key on one day.
 type Budget struct {
 	Limits
-	Owner    string // "account" or "key"
+	Owner    phrase.Text // "account" or "key"
 	Currency money.Currency
 	Zone     *time.Location
 	Left     time.Duration // of the day

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/refusal"
 )
 
@@ -46,7 +47,10 @@ const (
 )
 
 // permissionNames has the permissions in the order of their bits, with what a key without one is told.
-var permissionNames = []struct{ name, cannot string }{
+var permissionNames = []struct {
+	name   string
+	cannot phrase.Text
+}{
 	{"validate", "validate gifts"},
 	{"redeem", "redeem gifts"},
 	{"reverse", "reverse redemptions"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
@@ -102,7 +103,7 @@ func (c *Caller) Attended() error {
 }
 
 // lacks tells why a permission is missing that goes by this name in a sentence.
-func (c *Caller) lacks(cannot, name string) *refusal.Error {
+func (c *Caller) lacks(cannot phrase.Text, name string) *refusal.Error {
 	switch {
 	case c.Unattended:
 		return refusal.At(refusal.NotAuthorized, refusal.FieldPerson,

@@ -2,7 +2,6 @@ package merchant
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
 )
@@ -86,7 +86,7 @@ func ParseWebhookSecret(text string) (WebhookSecret, error) {
 	encoded, ok := strings.CutPrefix(text, webhookSecretPrefix)
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return "", errors.New("This must be whsec_ and 24 to 64 bytes in base64.")
+		return "", phrase.New("This must be whsec_ and 24 to 64 bytes in base64.")
 	}
 	return WebhookSecret(text), nil
 }

@@ -1,13 +1,13 @@
 package merchant
 
 import (
-	"errors"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 )
 
@@ -57,11 +57,11 @@ func publicPort(port uint16) bool { return port == 443 || port >= 1024 }
 
 // What is wrong with the address of an endpoint.
 var (
-	errPort         = errors.New("The port of this address must be 443, or 1024 to 65535.")
-	errNoWebhookURL = errors.New("This must be an address such as https://example.com/hooks.")
-	errNotHTTPS     = errors.New("This address must begin with https://; by http webhooks are called only in networks " +
+	errPort         = phrase.New("The port of this address must be 443, or 1024 to 65535.")
+	errNoWebhookURL = phrase.New("This must be an address such as https://example.com/hooks.")
+	errNotHTTPS     = phrase.New("This address must begin with https://; by http webhooks are called only in networks " +
 		"that the operator allows (boon serve --webhooks-allow).")
-	errNotPublic = errors.New("This host is not public: loopback, private, link-local and metadata addresses are not " +
+	errNotPublic = phrase.New("This host is not public: loopback, private, link-local and metadata addresses are not " +
 		"called. Name a public host, or have the operator allow its network (boon serve --webhooks-allow).")
 )
 
@@ -78,9 +78,9 @@ func (n WebhookNetworks) CheckURL(text string) error {
 	case u.Scheme != "https" && (u.Scheme != "http" || len(n) == 0):
 		return errNotHTTPS
 	case u.User != nil:
-		return errors.New("This address may hold no user name or password: the messages are signed.")
+		return phrase.New("This address may hold no user name or password: the messages are signed.")
 	case u.Fragment != "" || strings.Contains(text, "#"):
-		return errors.New("This address may have no part after a #.")
+		return phrase.New("This address may have no part after a #.")
 	}
 	secure, port := u.Scheme == "https", uint64(443)
 	if !secure {

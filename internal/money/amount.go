@@ -4,11 +4,12 @@ package money
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Amount is a count of the smallest units: cents of a USD gift, yen of a JPY gift, pieces of an item gift.
@@ -29,12 +30,12 @@ func ParseCurrency(code string) (Currency, error) {
 	if c, known := currencyOf(code); known {
 		return c, nil
 	}
-	const problem = "This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD"
 	upper := strings.ToUpper(strings.TrimSpace(code))
 	if c, known := currencyOf(cmp.Or(currencyNames[strings.TrimSuffix(upper, "S")], upper)); known {
-		return Currency{}, errors.New(problem + "; did you mean " + c.Code + "?")
+		return Currency{}, phrase.New("This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD; "+
+			"did you mean %s?", c.Code)
 	}
-	return Currency{}, errors.New(problem + ".")
+	return Currency{}, phrase.New("This is not an ISO 4217 currency code in use, such as USD, EUR, JPY or KWD.")
 }
 
 func currencyOf(code string) (_ Currency, known bool) {
@@ -109,23 +110,23 @@ func (c Currency) ReadSigned(number Number) (Amount, error) {
 }
 
 // ErrZero is what ReadSigned says of zero.
-var ErrZero = errors.New("The amount must not be zero.")
+var ErrZero = phrase.New("The amount must not be zero.")
 
 // sentence says what is wrong with an amount that was read; nil: nothing.
 func (c Currency) sentence(amount Amount, err error, limit Amount) error {
 	switch {
 	case err == ErrTooPrecise && c.Decimals == 0:
-		return fmt.Errorf("An amount in %s has no decimals.", c.Code)
+		return phrase.New("An amount in %s has no decimals.", c.Code)
 	case err == ErrTooPrecise:
-		return fmt.Errorf("An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+		return phrase.New("An amount in %s has at most %d decimals.", c.Code, c.Decimals)
 	case err == ErrNotPositive:
-		return errors.New("The amount must be above zero.")
+		return phrase.New("The amount must be above zero.")
 	case err == ErrOutOfRange && limit == NoLimit:
-		return errors.New("The amount is too large.")
+		return phrase.New("The amount is too large.")
 	case err == ErrOutOfRange || err == nil && amount > limit:
-		return fmt.Errorf("The amount must be at most %s.", c.Money(limit))
+		return phrase.New("The amount must be at most %s.", c.Money(limit))
 	case err != nil:
-		return errors.New("The amount must be a decimal number.")
+		return phrase.New("The amount must be a decimal number.")
 	}
 	return nil
 }

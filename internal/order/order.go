@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -122,8 +123,8 @@ type order struct {
 }
 
 // add notes a problem, at most one for each field: the first that was found there explains the others.
-func (i *order) add(f refusal.Field, format string, args ...any) {
-	i.addAll(refusal.At(refusal.ValidationFailure, f, format, args...))
+func (i *order) add(f refusal.Field, text phrase.Text, values ...any) {
+	i.addAll(refusal.At(refusal.ValidationFailure, f, text, values...))
 }
 
 // addAll notes the problems of a VALIDATION_FAILURE, as add does.
@@ -179,9 +180,9 @@ func (i *order) definition() {
 	}
 }
 
-func (i *order) require(f refusal.Field, ok bool, format string, args ...any) {
+func (i *order) require(f refusal.Field, ok bool, text phrase.Text, values ...any) {
 	if !ok {
-		i.add(f, format, args...)
+		i.add(f, text, values...)
 	}
 }
 

@@ -1,10 +1,10 @@
 package order
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
@@ -69,13 +69,13 @@ func (i *order) purchase() {
 }
 
 // bought judges who paid, and where.
-func (i *order) bought(needed string, args ...any) {
+func (i *order) bought(needed phrase.Text, values ...any) {
 	p := i.Payment.Purchase
-	i.require(refusal.FieldReference, !contact.Blank(p.Reference), needed, args...)
-	i.require(refusal.FieldFirstName, i.counter || !contact.Blank(p.FirstName), needed, args...)
-	i.require(refusal.FieldLastName, i.counter || !contact.Blank(p.LastName), needed, args...)
-	i.require(refusal.FieldEmailAddress, i.counter || p.EmailAddress != "", needed, args...)
-	i.require(refusal.FieldStorefront, !p.StorefrontID.IsZero(), needed, args...)
+	i.require(refusal.FieldReference, !contact.Blank(p.Reference), needed, values...)
+	i.require(refusal.FieldFirstName, i.counter || !contact.Blank(p.FirstName), needed, values...)
+	i.require(refusal.FieldLastName, i.counter || !contact.Blank(p.LastName), needed, values...)
+	i.require(refusal.FieldEmailAddress, i.counter || p.EmailAddress != "", needed, values...)
+	i.require(refusal.FieldStorefront, !p.StorefrontID.IsZero(), needed, values...)
 	if p.EmailAddress != "" {
 		if _, err := contact.Parse(contact.Email, p.EmailAddress, nil); err != nil {
 			i.add(refusal.FieldEmailAddress, "%s", err)
@@ -181,9 +181,9 @@ func (i *order) lasts() {
 	if !waits && i.now.Before(i.validUntil) || waits && d.DeliveryDate.Before(i.validUntil) {
 		return
 	}
-	source := ""
+	source := phrase.New("")
 	if i.Payment.ValidForDays == nil || i.Payment.ValidStarting.IsZero() {
-		source = fmt.Sprintf(" What the request does not say of that is from the promotion %q.",
+		source = phrase.New(" What the request does not say of that is from the promotion %q.",
 			i.account.Promotion(i.Payment.PromotionID).Name)
 	}
 	const never = "This gift could never be redeemed: it would be valid from %s until %s, which is over "

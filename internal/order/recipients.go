@@ -93,7 +93,7 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	case contact.Method(*method) == contact.Printed:
 		i.require(contactField, r.Contact == "", contact.TakesNoContact, refusal.FieldContact)
 	case r.Contact == "":
-		i.add(contactField, contact.NeedsContact, contact.Method(*method), refusal.FieldContact)
+		i.add(contactField, contact.NeedsContact, contact.Method(*method).Text(), refusal.FieldContact)
 	default:
 		if _, err := contact.Parse(contact.Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.add(contactField, "%s", err)

@@ -3,11 +3,11 @@ package pin
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/slowhash"
 )
 
@@ -19,8 +19,8 @@ const (
 
 // The reasons why a PIN is refused.
 var (
-	errDigits = errors.New("a PIN has 4 to 8 digits")
-	errEasy   = errors.New("this PIN would be among the first that somebody tries; choose another one")
+	errDigits = phrase.New("a PIN has 4 to 8 digits")
+	errEasy   = phrase.New("this PIN would be among the first that somebody tries; choose another one")
 )
 
 // Check refuses a text that is no PIN, and a PIN that is easily guessed: one digit again and again, digits in a row, a

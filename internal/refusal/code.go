@@ -1,5 +1,7 @@
 package refusal
 
+import "boon.example/internal/base/phrase"
+
 // Code names a kind of failure. It is itself an error, so that errors.Is(err, refusal.NotFound) works through any
 // wrapping.
 type Code string
@@ -41,7 +43,7 @@ const (
 var table = []struct {
 	code   Code
 	status int
-	title  string
+	title  phrase.Text
 }{
 	{ValidationFailure, 400, "The request has missing or incorrectly formatted fields."},
 	{NotFound, 404, "The requested gift or record is not found."},
@@ -87,12 +89,12 @@ func (c Code) Status() int {
 }
 
 // Title says in one sentence what the code means; "": there is no such code.
-func (c Code) Title() string {
+func (c Code) Title() phrase.Text {
 	_, title := c.look()
 	return title
 }
 
-func (c Code) look() (status int, title string) {
+func (c Code) look() (status int, title phrase.Text) {
 	for n := range table {
 		if table[n].code == c {
 			return table[n].status, table[n].title

@@ -59,7 +59,7 @@ func TestTableIsWhole(t *testing.T) {
 		t.Errorf("the table has %v, the constants are %v", codes, named)
 	}
 	for _, c := range Codes() {
-		if c.Status() < 400 || c.Status() > 599 || !strings.HasSuffix(c.Title(), ".") {
+		if c.Status() < 400 || c.Status() > 599 || !strings.HasSuffix(string(c.Title()), ".") {
 			t.Errorf("%s: status %d, title %q", c, c.Status(), c.Title())
 		}
 	}

@@ -5,10 +5,10 @@ package refusal
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Message is one problem in plain words that a cashier's screen can show.
@@ -16,32 +16,33 @@ type Message struct {
 	Field Field  // what it is about
 	Path  string // the same in the words of who sent the request, where only those are known
 
-	format string
-	args   []any // where one is a Field, the text names it; one that is a Message stands there as its text
+	said *phrase.Phrase // where a value is a Field, the text names it
 }
 
 // MessageAt is about something that this package does not know, by the sender's own name for it.
-func MessageAt(path, format string, args ...any) Message {
-	return Message{Path: path, format: format, args: args}
+func MessageAt(path string, text phrase.Text, values ...any) Message {
+	return Message{Path: path, said: phrase.New(text, values...)}
 }
 
 // And is the message with one more sentence, which is formatted as fmt does it.
-func (m Message) And(format string, args ...any) Message {
-	return Message{Field: m.Field, Path: m.Path, format: "%s " + format, args: append([]any{m}, args...)}
+func (m Message) And(text phrase.Text, values ...any) Message {
+	return Message{Field: m.Field, Path: m.Path, said: phrase.New("%s %s", m.said, phrase.New(text, values...))}
 }
 
-// Text is the message, with the names that whoever reads it has for fields.
-func (m Message) Text(name func(Field) string) string {
-	args := slices.Clone(m.args)
-	for n, arg := range args {
-		switch arg := arg.(type) {
-		case Field:
-			args[n] = arg.Rename(name)
-		case Message:
-			args[n] = arg.Text(name)
-		}
+// Text is the message in English, with the names that whoever reads it has for fields.
+func (m Message) Text(name func(Field) string) string { return m.In(phrase.English, name) }
+
+// In is the message in the words of a language.
+func (m Message) In(words func(phrase.Text) string, name func(Field) string) string {
+	if m.said == nil {
+		return ""
 	}
-	return fmt.Sprintf(m.format, args...)
+	return m.said.Say(words, func(value any) any {
+		if f, is := value.(Field); is {
+			return f.Rename(name)
+		}
+		return value
+	})
 }
 
 // Error is a failure that the caller may see. Any other error is an internal one, of which the caller
@@ -53,11 +54,11 @@ type Error struct {
 }
 
 // New makes an Error about the request as a whole.
-func New(code Code, format string, args ...any) *Error { return At(code, "", format, args...) }
+func New(code Code, text phrase.Text, values ...any) *Error { return At(code, "", text, values...) }
 
-// At makes an Error about one field of the request. Where an argument is a Field, the text names it.
-func At(code Code, field Field, format string, args ...any) *Error {
-	return &Error{Code: code, Messages: []Message{{Field: field, format: format, args: args}}}
+// At makes an Error about one field of the request. Where a value is a Field, the text names it.
+func At(code Code, field Field, text phrase.Text, values ...any) *Error {
+	return &Error{Code: code, Messages: []Message{{Field: field, said: phrase.New(text, values...)}}}
 }
 
 // Join adds the messages of err, if it is an Error, to those of e, which is not used any more; the first of them

@@ -28,7 +28,7 @@ func (c *Call) ReadAll(most int64) ([]byte, error) {
 			size = fmt.Sprintf("%d KiB", most>>10)
 		}
 		return refuseWith(http.StatusRequestEntityTooLarge, refusal.ValidationFailure, "",
-			"The body may have at most "+size+".")
+			"The body may have at most %s.", size)
 	}
 	if c.HTTP.ContentLength > most {
 		c.throwAway()

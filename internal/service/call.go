@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -154,7 +153,7 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	tooLong := func() error {
 		c.throwAway()
 		return refuseWith(http.StatusRequestEntityTooLarge, refusal.ValidationFailure, "",
-			fmt.Sprintf("The file may have at most %d MiB: cut it into several files.", most>>20))
+			"The file may have at most %d MiB: cut it into several files.", most>>20)
 	}
 	if c.HTTP.ContentLength > most {
 		return nil, nil, tooLong()

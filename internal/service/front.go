@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/refusal"
 )
 
@@ -39,13 +40,13 @@ func (s *Service) Front(mux *http.ServeMux, strict, lenient string) http.Handler
 }
 
 // SameOrigin refuses with a sentence what a page of another origin sends, as a browser adds the cookies of this one.
-func (s *Service) SameOrigin(refused string, next http.Handler) http.Handler {
+func (s *Service) SameOrigin(refused phrase.Text, next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	if u, err := url.Parse(s.PublicURL()); err == nil { // behind a proxy, the host of a request may be another
 		_ = protection.AddTrustedOrigin(u.Scheme + "://" + u.Host) // where it is none, nothing more is trusted
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.Refuse(w, r, refusal.New(refusal.NotAuthorized, "%s", refused))
+		s.Refuse(w, r, refusal.New(refusal.NotAuthorized, refused))
 	}))
 	return protection.Handler(next)
 }

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
+	"boon.example/internal/post/locale"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
 )
@@ -33,13 +36,13 @@ type statusError struct {
 func (e *statusError) Error() string { return e.refusal.Error() }
 func (e *statusError) Unwrap() error { return e.refusal }
 
-func refuseWith(status int, code refusal.Code, path, text string) error {
-	return &statusError{RefuseAt(code, path, "%s", text), status}
+func refuseWith(status int, code refusal.Code, path string, text phrase.Text, values ...any) error {
+	return &statusError{RefuseAt(code, path, text, values...), status}
 }
 
 // RefuseAt refuses what package gift knows nothing of: a header, or how a value is written.
-func RefuseAt(code refusal.Code, path, format string, args ...any) *refusal.Error {
-	return &refusal.Error{Code: code, Messages: []refusal.Message{refusal.MessageAt(path, format, args...)}}
+func RefuseAt(code refusal.Code, path string, text phrase.Text, values ...any) *refusal.Error {
+	return &refusal.Error{Code: code, Messages: []refusal.Message{refusal.MessageAt(path, text, values...)}}
 }
 
 // ProblemType is the media type of a problem document.
@@ -58,12 +61,13 @@ func (c *Call) problem(err error) Reply {
 	case refusal.RateLimited, refusal.Unavailable, refusal.RequestInProgress:
 		sayWhen(c.Writer.Header(), refused)
 	}
+	c.sayLanguage()
 	return Reply{Status: status, Type: ProblemType, Body: c.Problem(refused, status), Code: refused.Code, Err: err}
 }
 
 // Problem is the problem document of a refusal that is answered with a status.
 func (c *Call) Problem(refused *refusal.Error, status int) []byte {
-	return problemDocument(refused, status, c.config.PublicURL, c.RequestID, c.sayDry).Body
+	return c.document(refused, status).Body
 }
 
 // Told is what a caller is told of an error: a refusal as it is, and of a failure no reason.
@@ -89,19 +93,35 @@ func sayWhen(h http.Header, refused *refusal.Error) {
 
 // render makes the answer of a refusal; the engine stores it for the refusals that are decided on a gift's state.
 func (c *Call) render(refused *refusal.Error) ledger.Answer {
-	return problemDocument(refused, refused.Code.Status(), c.config.PublicURL, c.RequestID, c.sayDry)
+	return c.document(refused, refused.Code.Status())
 }
 
-// problemDocument writes RFC 9457's members and the interface's two, and what more there is to say.
-func problemDocument(e *refusal.Error, status int, publicURL, requestID string, more func(*wire.Writer)) ledger.Answer {
+func (c *Call) document(refused *refusal.Error, status int) ledger.Answer {
+	return problemDocument(refused, status, locale.Words(c.reads()), c.config.PublicURL, c.RequestID, c.sayDry)
+}
+
+// reads is the language in which the caller is told a refusal.
+func (c *Call) reads() merchant.Language { return locale.ForRefusals(c.HTTP.Header["Accept-Language"]) }
+
+// sayLanguage says of a refusal in which language it is written, and that another header gives another one.
+func (c *Call) sayLanguage() {
+	h := c.Writer.Header()
+	h.Set("Content-Language", string(c.reads()))
+	h.Add("Vary", "Accept-Language")
+}
+
+// problemDocument writes RFC 9457's members and the interface's two, in the words of a language, and what more there
+// is to say.
+func problemDocument(e *refusal.Error, status int, words func(phrase.Text) string, publicURL, requestID string,
+	more func(*wire.Writer)) ledger.Answer {
 	w := wire.NewWriter(512)
 	w.Open()
 	w.Text("type", publicURL+"/docs/errors#"+string(e.Code))
-	w.Text("title", e.Code.Title())
+	w.Text("title", words(e.Code.Title()))
 	w.Integer("status", status)
 	w.Text("code", string(e.Code))
 	w.List("messages")
-	for _, m := range wire.Told(e) {
+	for _, m := range wire.ToldIn(words, e) {
 		w.Open()
 		w.Text("path", m.Path)
 		w.Text("text", m.Text)
@@ -169,7 +189,7 @@ func (s *Service) Fail(w http.ResponseWriter, r *http.Request, status int) {
 // WrongMethod refuses the method of a call to an address that takes others, and sets the header Allow.
 func WrongMethod(w http.ResponseWriter, allow string) error {
 	w.Header().Set("Allow", allow)
-	return refuseWith(http.StatusMethodNotAllowed, refusal.NotSupported, "", "This address takes "+allow+" only.")
+	return refuseWith(http.StatusMethodNotAllowed, refusal.NotSupported, "", "This address takes %s only.", allow)
 }
 
 // Unreadable is the code and the problem document of a request that could not be read as HTTP, so that no handler got
@@ -182,5 +202,5 @@ func Unreadable(status int, publicURL, requestID string) (refusal.Code, []byte) 
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
 		refused = refusal.New(refusal.NotSupported, "This version or transfer encoding of HTTP is not supported.")
 	}
-	return refused.Code, problemDocument(refused, status, publicURL, requestID, func(*wire.Writer) {}).Body
+	return refused.Code, problemDocument(refused, status, phrase.English, publicURL, requestID, func(*wire.Writer) {}).Body
 }

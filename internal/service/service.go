@@ -226,6 +226,9 @@ func (c *Call) Reply(a ledger.Answer, err error) Reply {
 	if !a.Succeeded() {
 		reply.Type, reply.Code = ProblemType, a.Code
 	}
+	if !a.Succeeded() && !a.Replayed { // a refusal that is replayed is in the language of the first call
+		c.sayLanguage()
+	}
 	if a.Replayed {
 		c.Writer.Header().Set("Idempotent-Replayed", "true")
 	}

@@ -3,6 +3,7 @@ package ticket
 import (
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -26,7 +27,7 @@ type Share struct {
 // LeftOut is a line that the gift may not pay.
 type LeftOut struct {
 	Index  int
-	Reason string // a plain sentence
+	Reason phrase.Text // a plain sentence
 }
 
 // EligibilityOf tells what a gift can pay on a ticket. eligibleItems are those that it is good for; none: any item.
@@ -122,7 +123,7 @@ func (j *assessment) lists(l *Line) bool {
 }
 
 // why is the reason of the first line with an item that the gift is good for; "": there is no such line.
-func (j *assessment) why(all []LeftOut) string {
+func (j *assessment) why(all []LeftOut) phrase.Text {
 	for _, one := range all {
 		if j.lists(&j.Lines[one.Index]) {
 			return one.Reason
@@ -161,10 +162,10 @@ func (j *assessment) most() money.Amount {
 
 // leavesOut tells why the gift may not pay a line that offers an amount; "": it may. named is whether it is good for
 // the line's item.
-func (j *assessment) leavesOut(l *Line, named bool, offer money.Amount) string {
+func (j *assessment) leavesOut(l *Line, named bool, offer money.Amount) phrase.Text {
 	switch {
 	case l.LeftOut != Allowed:
-		return l.LeftOut.String()
+		return l.LeftOut.Text()
 	case !named && l.ItemID == "":
 		return "This line has no itemID, so it cannot be told whether this gift is good for it."
 	case !named:
@@ -174,7 +175,7 @@ func (j *assessment) leavesOut(l *Line, named bool, offer money.Amount) string {
 	case offer == 0 && j.unit == money.Pieces && j.Format != "" && l.Total.Sign() > 0:
 		return "What is left of this line is less than one piece."
 	case offer == 0:
-		return NothingToPay.String()
+		return NothingToPay.Text()
 	case j.sums != nil && j.sums[item(l)].Round(j.unit) <= 0:
 		return "There is nothing left to pay for this item."
 	}

@@ -8,6 +8,7 @@ package ticket
 import (
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/money"
 )
 
@@ -92,9 +93,9 @@ const (
 	NothingToPay
 )
 
-// String is the reason in a plain sentence.
-func (r Reason) String() string {
-	return [...]string{"", "This line was voided.", "This line was refunded or taken off.",
+// Text is the reason in a plain sentence.
+func (r Reason) Text() phrase.Text {
+	return [...]phrase.Text{"", "This line was voided.", "This line was refunded or taken off.",
 		"This line is something brought back.", "A gift cannot pay for a gift card.", "A gift cannot pay a fee.",
 		"A gift cannot pay a tip.", "There is nothing to pay on this line."}[r]
 }

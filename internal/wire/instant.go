@@ -1,9 +1,10 @@
 package wire
 
 import (
-	"fmt"
 	"regexp"
 	"time"
+
+	"boon.example/internal/base/phrase"
 )
 
 // The years in which a request may name an instant.
@@ -24,7 +25,7 @@ func (o *Object) moment(name string, utc bool) time.Time {
 		return time.Time{}
 	}
 	t, problem := parseInstant(string(Unquote(v)), utc, lastYear)
-	if problem != "" {
+	if problem != nil {
 		o.Add(o.At(name), "%s", problem)
 	}
 	return t
@@ -37,26 +38,26 @@ var dateTime = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0
 	`(?:([Zz])|([+-](?:[01][0-9]|2[0-3]))(?::?([0-5][0-9]))?)?$`)
 
 // parseInstant reads a date-time. One without an offset is UTC where utc says so; elsewhere it is refused: a guess
-// would be hours off. problem is a sentence for the caller, "" when there is none.
-func parseInstant(s string, utc bool, last int) (_ time.Time, problem string) {
+// would be hours off. problem is a sentence for the caller, nil when there is none.
+func parseInstant(s string, utc bool, last int) (_ time.Time, problem error) {
 	parts := dateTime.FindStringSubmatch(s)
 	switch {
 	case parts == nil && calendarDate.MatchString(s):
-		return time.Time{}, "This must have a time of day too, such as " + s + "T09:30:00Z."
+		return time.Time{}, phrase.New("This must have a time of day too, such as %sT09:30:00Z.", s)
 	case parts == nil:
-		return time.Time{}, "This must be a date-time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30-05:00."
+		return time.Time{}, phrase.New("This must be a date-time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30-05:00.")
 	}
 	t, err := readInstant(parts[1:])
 	switch {
 	case err != nil:
-		return time.Time{}, "There is no such day or time of day."
+		return time.Time{}, phrase.New("There is no such day or time of day.")
 	case parts[5] == "" && parts[6] == "" && !utc:
-		return time.Time{}, "This date-time must end in Z or an offset such as -05:00, so that it is clear which " +
-			"instant it means."
+		return time.Time{}, phrase.New("This date-time must end in Z or an offset such as -05:00, so that it is clear " +
+			"which instant it means.")
 	case t.Year() < firstYear || t.Year() > last:
-		return time.Time{}, fmt.Sprintf("The year of this date-time must be from %d to %d.", firstYear, last)
+		return time.Time{}, phrase.New("The year of this date-time must be from %d to %d.", firstYear, last)
 	}
-	return t, ""
+	return t, nil
 }
 
 var calendarDate = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)

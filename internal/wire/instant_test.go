@@ -18,10 +18,10 @@ func FuzzInstant(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got, problem := parseInstant(s, false, lastYear)
-		if problem != "" {
+		if problem != nil {
 			return
 		}
-		if zoned, problem := parseInstant(s, true, lastYear); problem != "" || !zoned.Equal(got) {
+		if zoned, problem := parseInstant(s, true, lastYear); problem != nil || !zoned.Equal(got) {
 			t.Fatalf("%q is %v, and %v %q where an offset may be absent", s, got, zoned, problem)
 		}
 		if again, err := time.Parse(time.RFC3339Nano, got.Format(time.RFC3339Nano)); err != nil || !again.Equal(got) ||

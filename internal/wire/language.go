@@ -2,10 +2,11 @@ package wire
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 
 	"golang.org/x/text/language"
+
+	"boon.example/internal/base/phrase"
 )
 
 // maxLanguage is how long a language tag may be: RFC 5646 has no use for a longer one.
@@ -19,7 +20,7 @@ var languageShape = regexp.MustCompile(`^([A-Za-z]{2,8}|[ixIX]-[0-9A-Za-z]{1,8})
 // What of a well-formed tag is not in the registry is left out. The error is a sentence for the sender.
 func ParseLanguage(tag string) (string, error) {
 	if len(tag) > maxLanguage {
-		return "", fmt.Errorf("A language tag may have at most %d characters.", maxLanguage)
+		return "", phrase.New("A language tag may have at most %d characters.", maxLanguage)
 	}
 	if !languageShape.MatchString(tag) {
 		return "", errLanguage
@@ -41,4 +42,4 @@ func ParseLanguage(tag string) (string, error) {
 	return tag, nil
 }
 
-var errLanguage = errors.New("This is not a language tag such as en or pt-BR (BCP 47).")
+var errLanguage = phrase.New("This is not a language tag such as en or pt-BR (BCP 47).")

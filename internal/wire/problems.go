@@ -2,19 +2,23 @@ package wire
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/refusal"
 )
 
 // Problem is something that is wrong with a request, by its path in the request; "" is the whole of it.
 type Problem struct{ Path, Text string }
 
-// Told gives what a refusal tells, in the names of the interface.
-func Told(refused *refusal.Error) []Problem {
+// Told gives what a refusal tells in English, in the names of the interface.
+func Told(refused *refusal.Error) []Problem { return ToldIn(phrase.English, refused) }
+
+// ToldIn gives what a refusal tells in the words of a language. The names of the interface are the same in each.
+func ToldIn(words func(phrase.Text) string, refused *refusal.Error) []Problem {
 	all := make([]Problem, len(refused.Messages))
 	for n, m := range refused.Messages {
-		all[n] = Problem{m.Path, m.Text(name)}
+		all[n] = Problem{m.Path, m.In(words, name)}
 		if m.Field != "" {
 			all[n].Path = Path(m.Field)
 		}
@@ -30,14 +34,19 @@ const maxProblems = 5_000
 // found there, which is the one that explains the others; and refusals with codes of their own. The zero Problems is
 // empty.
 type Problems struct {
-	list    []Problem
+	list    []refusal.Message // each by its path
 	paths   map[string]struct{}
 	more    int // beyond maxProblems
 	refusal *refusal.Error
 }
 
 // Add notes a problem at path, unless one is known there already.
-func (p *Problems) Add(path, format string, args ...any) {
+func (p *Problems) Add(path string, text phrase.Text, values ...any) {
+	p.add(refusal.MessageAt(path, text, values...))
+}
+
+func (p *Problems) add(m refusal.Message) {
+	path := m.Path
 	if path != "" && p.Has(path) {
 		return
 	}
@@ -49,16 +58,16 @@ func (p *Problems) Add(path, format string, args ...any) {
 		p.paths = make(map[string]struct{})
 	}
 	p.paths[path] = struct{}{}
-	p.list = append(p.list, Problem{path, fmt.Sprintf(format, args...)})
+	p.list = append(p.list, m)
 }
 
 // AddAt is Add at a path that is made only where the problem is told: that of each of a million would take long.
-func (p *Problems) AddAt(path func() string, format string, args ...any) {
+func (p *Problems) AddAt(path func() string, text phrase.Text, values ...any) {
 	if len(p.list) >= maxProblems {
 		p.more++
 		return
 	}
-	p.Add(path(), format, args...)
+	p.Add(path(), text, slices.Clone(values)...) // of those that are not told, nothing is kept
 }
 
 // Refuse notes a refusal: the messages of a VALIDATION_FAILURE are problems like others; of other codes, the first
@@ -70,8 +79,12 @@ func (p *Problems) Refuse(err error) {
 	case refused.Code != refusal.ValidationFailure:
 		p.refusal = refusal.Join(p.refusal, refused)
 	default:
-		for _, told := range Told(refused) {
-			p.Add(told.Path, "%s", told.Text)
+		for _, m := range refused.Messages {
+			if m.Field != "" {
+				m.Path = Path(m.Field)
+			}
+			m.Field = ""
+			p.add(m)
 		}
 	}
 }
@@ -112,9 +125,7 @@ func (p *Problems) Err() error {
 		return p.refusal
 	}
 	all := &refusal.Error{Code: refusal.ValidationFailure}
-	for _, one := range p.list {
-		all.Messages = append(all.Messages, refusal.MessageAt(one.Path, "%s", one.Text))
-	}
+	all.Messages = append(all.Messages, p.list...)
 	if p.refusal != nil {
 		for n, told := range Told(p.refusal) {
 			if told.Path == "" || !p.Has(told.Path) {
@@ -126,20 +137,4 @@ func (p *Problems) Err() error {
 		all.Messages = append(all.Messages, refusal.MessageAt("", "There are %d more problems.", p.more))
 	}
 	return all
-}
-
-// Choice writes several words of which one must be sent: "A, B or C".
-func Choice[S ~string](of []S) string {
-	last, text := len(of)-1, ""
-	for n, word := range of {
-		switch n {
-		case 0:
-		case last:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += string(word)
-	}
-	return text
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
@@ -78,10 +79,10 @@ func (q *Query) ParseID(name, s string) guid.ID {
 // Instant reads a date-time that says where it stands.
 func (q *Query) Instant(name string) (t time.Time) {
 	if s := q.Text(name); s != "" {
-		var problem string
-		if t, problem = parseInstant(s, false, 9999); problem != "" {
+		var problem error
+		if t, problem = parseInstant(s, false, 9999); problem != nil {
 			if strings.Contains(s, " ") {
-				problem += " In an address the + of an offset is written %2B."
+				problem = phrase.New("%s In an address the + of an offset is written %%2B.", problem)
 			}
 			q.Add(name, "%s", problem)
 		}

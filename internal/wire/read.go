@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/base/jsontape"
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/money"
@@ -116,27 +117,27 @@ func Unquote(s jsontext.Value) []byte {
 }
 
 // sentence says in our words why body is not readable.
-func sentence(body []byte, err error) string {
+func sentence(body []byte, err error) *phrase.Phrase {
 	wrong, ok := errors.AsType[*jsontape.SyntaxError](err)
 	if !ok {
-		return "The body is not valid JSON."
+		return phrase.New("The body is not valid JSON.")
 	}
 	switch wrong.Fault {
 	case jsontape.NotUTF8:
-		return "The body is not valid UTF-8."
+		return phrase.New("The body is not valid UTF-8.")
 	case jsontape.Trailing:
-		return "The body must be one JSON object, with nothing after it."
+		return phrase.New("The body must be one JSON object, with nothing after it.")
 	case jsontape.TooShort:
-		return "The body is not valid JSON: it ends too early."
+		return phrase.New("The body is not valid JSON: it ends too early.")
 	case jsontape.TooDeep:
-		return fmt.Sprintf("The body nests values more than %d deep.", jsontape.MaxDepth)
+		return phrase.New("The body nests values more than %d deep.", jsontape.MaxDepth)
 	case jsontape.TooMany:
-		return fmt.Sprintf("The body has more than %d names and values.", jsontape.MaxNodes)
+		return phrase.New("The body has more than %d names and values.", jsontape.MaxNodes)
 	}
 	before := body[:wrong.Offset]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
+	return phrase.New("The body is not valid JSON: it goes wrong at line %d, column %d.", line, column)
 }
 
 // At is the path of a member.
@@ -197,7 +198,7 @@ func (o *Object) EmptyText(name string) bool {
 }
 
 // Of gives the raw value of a member that must be of one kind; nil when it is not there, or is of another kind.
-func (o *Object) Of(name string, kind jsontext.Kind, must string) jsontext.Value {
+func (o *Object) Of(name string, kind jsontext.Kind, must phrase.Text) jsontext.Value {
 	v := o.valueOf(name, kind, must)
 	if !v.Exists() {
 		return nil
@@ -205,7 +206,7 @@ func (o *Object) Of(name string, kind jsontext.Kind, must string) jsontext.Value
 	return v.Raw()
 }
 
-func (o *Object) valueOf(name string, kind jsontext.Kind, must string) jsontape.Value {
+func (o *Object) valueOf(name string, kind jsontext.Kind, must phrase.Text) jsontape.Value {
 	v := o.Value(name)
 	if v.Exists() && v.Kind() != kind {
 		o.Add(o.At(name), "This must be %s, not %s.", must, KindName(v.Kind()))
@@ -215,21 +216,20 @@ func (o *Object) valueOf(name string, kind jsontext.Kind, must string) jsontape.
 }
 
 // KindName says in words what a value is.
-func KindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "true or false"
-	case '"':
-		return "a text"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
+func KindName(k jsontext.Kind) *phrase.Phrase {
+	if name, known := kindNames[k]; known {
+		return name
 	}
-	return "a list"
+	return aList
 }
+
+// The names of the kinds of values. They are made once: a hostile request has a million values of a wrong kind.
+var (
+	trueOrFalse = phrase.New("true or false")
+	aList       = phrase.New("a list")
+	kindNames   = map[jsontext.Kind]*phrase.Phrase{'n': phrase.New("null"), 't': trueOrFalse, 'f': trueOrFalse,
+		'"': phrase.New("a text"), '0': phrase.New("a number"), '{': phrase.New("an object")}
+)
 
 // Text reads a text, normalized to NFC.
 func (o *Object) Text(name string) string {

@@ -1,15 +1,16 @@
 package wire
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"boon.example/internal/base/phrase"
 )
 
-var errZone = errors.New("This is not a time zone such as America/New_York.")
+var errZone = phrase.New("This is not a time zone such as America/New_York.")
 
 // maxZone is longer than any zone id there is.
 const maxZone = 64
@@ -26,7 +27,7 @@ func ParseZone(id string) (string, *time.Location, error) {
 		return iana, zone, nil
 	}
 	if meant := closestZone(id); meant != "" {
-		return "", nil, errors.New(strings.TrimSuffix(errZone.Error(), ".") + "; did you mean " + meant + "?")
+		return "", nil, phrase.New("This is not a time zone such as America/New_York; did you mean %s?", meant)
 	}
 	return "", nil, errZone
 }

@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Countries lists the countries that have telephone numbers, by their ISO 3166-1 codes.
@@ -29,7 +31,7 @@ const (
 func Parse(s string, countries []string) (string, error) {
 	number := whole(read(s, countries))
 	if number == "" {
-		return "", fmt.Errorf("This is not a mobile number: send %s.", example(countries))
+		return "", phrase.New("This is not a mobile number: send %s.", example(countries))
 	}
 	return number, nil
 }
@@ -48,11 +50,11 @@ func Check(number string, countries []string) error {
 	case slices.ContainsFunc(of, func(c string) bool { return slices.Contains(countries, c) }):
 		return nil
 	}
-	return fmt.Errorf("This is a number of the country %s; this account sends SMS to %s only.",
-		strings.Join(of, " or "), strings.Join(countries, ", "))
+	return phrase.New("This is a number of the country %s; this account sends SMS to %s only.",
+		phrase.OneOf(of), strings.Join(countries, ", "))
 }
 
-var errPaid = fmt.Errorf("This is not a number that an SMS is sent to: it costs its caller extra, or is of no country.")
+var errPaid = phrase.New("This is not a number that an SMS is sent to: it costs its caller extra, or is of no country.")
 
 // One gives a number that was kept as + and digits, by whichever release, in its one form. What is no number stays as
 // it is.
@@ -294,18 +296,18 @@ func isPaid(n *phonenumbers.PhoneNumber) bool {
 }
 
 // example shows how to write a number of the countries.
-func example(countries []string) string {
+func example(countries []string) *phrase.Phrase {
 	country, code := plan(countries)
 	if country == "" && len(countries) > 0 {
 		country = countries[0]
 	}
 	n := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE)
 	if n == nil {
-		return "+ and the country code, or 10 digits of the North American plan"
+		return phrase.New("+ and the country code, or 10 digits of the North American plan")
 	}
 	national, whole := phonenumbers.Format(n, phonenumbers.NATIONAL), phonenumbers.Format(n, phonenumbers.INTERNATIONAL)
 	if code == 0 {
-		return "+ and the country code, such as " + whole + ", or 10 digits of the North American plan"
+		return phrase.New("+ and the country code, such as %s, or 10 digits of the North American plan", whole)
 	}
-	return fmt.Sprintf("a number of %s such as %s, or + and the country code, such as %s", country, national, whole)
+	return phrase.New("a number of %s such as %s, or + and the country code, such as %s", country, national, whole)
 }

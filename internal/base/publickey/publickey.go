@@ -5,9 +5,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
 // minKeyBits is how long the key of a platform must be at least.
@@ -17,10 +18,10 @@ const minKeyBits = 2048
 func Read(text string) ([]byte, error) {
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {
-		return nil, errors.New("This is not a public key in PEM form, from -----BEGIN PUBLIC KEY----- to its end.")
+		return nil, phrase.New("This is not a public key in PEM form, from -----BEGIN PUBLIC KEY----- to its end.")
 	}
 	if _, err := Parse(block.Bytes); err != nil {
-		return nil, fmt.Errorf("This is not an RSA public key of at least %d bits.", minKeyBits)
+		return nil, phrase.New("This is not an RSA public key of at least %d bits.", minKeyBits)
 	}
 	return block.Bytes, nil
 }

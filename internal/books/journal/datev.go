@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/books"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -217,7 +218,7 @@ var datevAccount = regexp.MustCompile(`^0*[1-9][0-9]*$`)
 // datevProblems tells everything that DATEV would not take.
 func (j *Journal) datevProblems() error {
 	var p problems
-	number := func(path string, n, least, most int, what string) {
+	number := func(path string, n, least, most int, what phrase.Text) {
 		if n < least || n > most {
 			p.add("books.datev."+path, "A file for DATEV needs %s, from %d to %d. Write it into the set-up file, for this "+
 				"account: books: {datev: {%s: …}}", what, least, most, path)
@@ -233,11 +234,11 @@ func (j *Journal) datevProblems() error {
 	if j.DATEV.AccountLength > 0 {
 		most = min(j.DATEV.AccountLength+1, most)
 	}
-	j.fits(&p, func(name string) string {
+	j.fits(&p, func(name string) *phrase.Phrase {
 		if !datevAccount.MatchString(name) || len(name) > most {
-			return fmt.Sprintf("is no account of DATEV. An account has at most %d digits, and nothing else.", most)
+			return phrase.New("is no account of DATEV. An account has at most %d digits, and nothing else.", most)
 		}
-		return ""
+		return nil
 	})
 	for _, e := range j.Entries {
 		for _, posting := range e.Postings {

@@ -6,17 +6,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"boon.example/internal/base/phrase"
 )
 
 // hledger writes the entries as plain text. Programs and places are tags, by which hledger sorts and sums.
 func (j *Journal) hledger() ([]File, error) {
 	var p problems
-	j.fits(&p, func(name string) string {
+	j.fits(&p, func(name string) *phrase.Phrase {
 		if name != plain(name) || strings.ContainsAny(name, ";\"") || strings.ContainsAny(first(name), "([*!=~&%#|") {
-			return "is no name of an account in hledger. A name is one line, begins with a letter or a digit, and has none of " +
-				"; \"."
+			return phrase.New("is no name of an account in hledger. A name is one line, begins with a letter or a digit, " +
+				"and has none of ; \".")
 		}
-		return ""
+		return nil
 	})
 	if err := p.err(); err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
 // quickBooksHead names the columns that the import of journal entries into QuickBooks Online knows by name.
@@ -37,13 +39,13 @@ func (j *Journal) quickBooks() ([]File, error) {
 
 // quickBooksProblem tells why QuickBooks finds no account by a name. The cell has to hold the name as it is, so that
 // what a spreadsheet would take for a formula cannot be made harmless.
-func quickBooksProblem(name string) string {
+func quickBooksProblem(name string) *phrase.Phrase {
 	switch {
 	case strings.Trim(name, "0123456789") == "":
-		return "is a number. QuickBooks finds accounts by name. Write the name, with that of its parent account before a " +
-			"colon, as in Liabilities:Gift cards."
+		return phrase.New("is a number. QuickBooks finds accounts by name. Write the name, with that of its parent account " +
+			"before a colon, as in Liabilities:Gift cards.")
 	case name != cell(name):
-		return "is no name of an account in QuickBooks. A name is one line, and begins with none of = + - @."
+		return phrase.New("is no name of an account in QuickBooks. A name is one line, and begins with none of = + - @.")
 	}
-	return ""
+	return nil
 }

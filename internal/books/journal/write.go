@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/books"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -92,9 +93,9 @@ func (j *Journal) file(extension, media string, content *bytes.Buffer) []File {
 // problems are what is wrong with a journal for a format.
 type problems struct{ refusal.Error }
 
-func (p *problems) add(path, format string, args ...any) {
+func (p *problems) add(path string, text phrase.Text, values ...any) {
 	p.Code = refusal.AccountMisconfigured
-	p.Messages = append(p.Messages, refusal.MessageAt(path, format, args...))
+	p.Messages = append(p.Messages, refusal.MessageAt(path, text, values...))
 }
 
 // err is nil where nothing is wrong.
@@ -106,7 +107,7 @@ func (p *problems) err() error {
 }
 
 // fits checks the names of the accounts that the journal uses; problem tells what is wrong with one.
-func (j *Journal) fits(p *problems, problem func(name string) string) {
+func (j *Journal) fits(p *problems, problem func(name string) *phrase.Phrase) {
 	names := map[string]bool{}
 	for _, e := range j.Entries {
 		for _, posting := range e.Postings {
@@ -114,14 +115,14 @@ func (j *Journal) fits(p *problems, problem func(name string) string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if text := problem(name); text != "" {
+		if text := problem(name); text != nil {
 			p.add("books.accounts", "The account %q %s", name, text)
 		}
 	}
 }
 
 // oneCurrency refuses a journal with several currencies, or with another one than only, if that is said.
-func (j *Journal) oneCurrency(p *problems, only, sentence string) {
+func (j *Journal) oneCurrency(p *problems, only string, sentence phrase.Text) {
 	var others []string
 	for _, e := range j.Entries {
 		if only == "" {

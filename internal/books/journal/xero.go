@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"boon.example/internal/base/phrase"
 )
 
 // manualJournals is the body that Xero's ManualJournals take.
@@ -35,11 +37,11 @@ func (j *Journal) xero() ([]File, error) {
 	var p problems
 	j.oneCurrency(&p, "", "A manual journal of Xero is in the currency of the organisation. This journal has several: "+
 		"also %s. Take another format.")
-	j.fits(&p, func(name string) string {
+	j.fits(&p, func(name string) *phrase.Phrase {
 		if n := utf8.RuneCountInString(name); n > xeroLongest || name != plain(name) {
-			return fmt.Sprintf("is no code of an account in Xero. A code has at most %d characters.", xeroLongest)
+			return phrase.New("is no code of an account in Xero. A code has at most %d characters.", xeroLongest)
 		}
-		return ""
+		return nil
 	})
 	if err := p.err(); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/api/gifts"
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/api/reports"
@@ -438,7 +439,7 @@ func (c *call) readParameters() error {
 }
 
 // isTrue reads a parameter that asks for something.
-func isTrue(q *wire.Query, name, why string) bool {
+func isTrue(q *wire.Query, name string, why phrase.Text) bool {
 	asked := q.Text(name)
 	if q.Given(name) && asked != "true" && asked != "false" { // also without a value: who sends it asks for something
 		q.Add(name, "Send %[1]s=true %[2]s, or leave %[1]s out.", name, why)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/api/gifts"
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
@@ -203,7 +204,7 @@ func (c *call) askable(q *wire.Query, only operation.Name) (operations []operati
 		}
 	}
 	if !known {
-		q.Add("operation", "The operation must be %s.", wire.Choice(all))
+		q.Add("operation", "The operation must be %s.", phrase.OneOf(all))
 	}
 	if only == "" {
 		err = nil

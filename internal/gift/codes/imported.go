@@ -2,10 +2,9 @@ package codes
 
 import (
 	"crypto/subtle"
-	"errors"
-	"fmt"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -39,9 +38,9 @@ func Read(a *merchant.Account, s string) (VoucherCode, error) {
 	}
 	text := tidied(swiped(s))
 	if !isImported(text) {
-		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode, fmt.Sprintf(
+		return VoucherCode{}, refusal.At(refusal.InvalidCodeFormat, refusal.FieldCode,
 			"A voucher code is 12 digits, or the %d to %d letters and digits on a card from another system.",
-			merchant.MinImportedCode, merchant.MaxImportedCode))
+			merchant.MinImportedCode, merchant.MaxImportedCode)
 	}
 	return VoucherCode{newSecret(text), typedCode, a.ID}, nil
 }
@@ -96,14 +95,14 @@ func ParseImported(a *merchant.Account, s string) (VoucherCode, error) {
 	form, declared := a.CodeForm(len(text))
 	switch {
 	case text == "":
-		return VoucherCode{}, errors.New("The code is missing.")
+		return VoucherCode{}, phrase.New("The code is missing.")
 	case strings.Trim(text, base62) != "":
-		return VoucherCode{}, errors.New("A code has letters from A to Z and digits, and nothing else.")
+		return VoucherCode{}, phrase.New("A code has letters from A to Z and digits, and nothing else.")
 	case !declared:
-		return VoucherCode{}, fmt.Errorf("The code has %d characters, and importedCodes in the set-up declares no such form.",
+		return VoucherCode{}, phrase.New("The code has %d characters, and importedCodes in the set-up declares no such form.",
 			len(text))
 	case form.Digits > 0 && strings.Trim(text, "0123456789") != "":
-		return VoucherCode{}, fmt.Errorf("The code has a letter, and importedCodes in the set-up declares %d digits.",
+		return VoucherCode{}, phrase.New("The code has a letter, and importedCodes in the set-up declares %d digits.",
 			form.Digits)
 	}
 	return imported(a.ID, text, form.Fold), nil

@@ -177,7 +177,7 @@ func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View
 		v.Footer, v.Logo, v.Picture = Lines(d.FooterIn.In(l.Language(), d.Footer)), d.Logo, d.Picture
 	}
 	zone := zoneOf(g, a)
-	v.GoodFor = Line(merchant.ItemNames(g.GoodFor(a)))
+	v.GoodFor = Line(merchant.ItemNames(g.GoodFor(a)).String())
 	v.Validity = validity(l, g, zone)
 	if end := g.End(); !end.IsZero() {
 		v.Ends = end.In(zone)

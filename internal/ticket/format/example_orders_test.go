@@ -46,7 +46,7 @@ func told(t *ticket.Ticket) []string {
 			s += " weighed"
 		}
 		if l.LeftOut != ticket.Allowed {
-			s += " " + l.LeftOut.String()
+			s += " " + string(l.LeftOut.Text())
 		}
 		all = append(all, s)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"boon.example/internal/base/jsontape"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/money"
 	"boon.example/internal/ticket"
 	"boon.example/internal/wire"
@@ -102,7 +103,7 @@ func (r *reader) ofGraphQL(data jsontape.Value, isDraft bool) *ticket.Ticket {
 	}
 	t := read(data)
 	if lacking := s.graph.lacking; len(lacking) > 0 {
-		r.needs(data, "lineItems", askFor("of each line", lacking))
+		r.needs(data, "lineItems", "%s", askFor("of each line", lacking))
 	}
 	return t
 }
@@ -116,8 +117,8 @@ func looksLikeGraphQL(data jsontape.Value) bool {
 		(!m.totalPriceSet.SaysNothing() || !m.currentTotalPriceSet.SaysNothing())
 }
 
-func askFor(of string, members []string) string {
-	return "These members " + of + " are needed, too: " + strings.Join(members, ", ") + ". Ask for them in the query."
+func askFor(of phrase.Text, members []string) *phrase.Phrase {
+	return phrase.New("These members %s are needed, too: %s. Ask for them in the query.", of, strings.Join(members, ", "))
 }
 
 // lacksOf reports whether an order lacks members that it needs, and notes them.

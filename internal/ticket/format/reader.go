@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/base/jsontape"
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/money"
 	"boon.example/internal/ticket"
@@ -41,7 +42,7 @@ func (r *reader) keep(text []byte) string {
 }
 
 // is reports whether a value says something and is of a kind; another kind is a problem.
-func (r *reader) is(v jsontape.Value, kind jsontext.Kind, must string) bool {
+func (r *reader) is(v jsontape.Value, kind jsontext.Kind, must phrase.Text) bool {
 	if v.SaysNothing() {
 		return false
 	}
@@ -78,8 +79,8 @@ func within(v jsontape.Value, name string) func() string {
 }
 
 // needs notes that a member is missing, unless there is a problem with it already.
-func (r *reader) needs(v jsontape.Value, name, text string) {
-	r.AddAt(within(v, name), "%s", text)
+func (r *reader) needs(v jsontape.Value, name string, text phrase.Text, values ...any) {
+	r.AddAt(within(v, name), text, values...)
 }
 
 const needed = "This is needed."

@@ -3,6 +3,7 @@ package gifts
 import (
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
@@ -34,7 +35,7 @@ func readReasonCode(o *wire.Object, codes []gift.ReasonCode) gift.ReasonCode {
 	const name = "reasonCode"
 	code := gift.ReasonCode(o.Text(name))
 	if !slices.Contains(codes, code) {
-		o.Add(name, "The reasonCode must be %s.", wire.Choice(codes))
+		o.Add(name, "The reasonCode must be %s.", phrase.OneOf(codes))
 	}
 	return code
 }

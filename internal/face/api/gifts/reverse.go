@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
@@ -34,7 +35,7 @@ func readReversal(o *wire.Object, c *Call) (r reversal) {
 	if op := operation.Name(o.Text(byOperation)); op == "" || op.UndoneBy() == operation.ReverseRedemption {
 		r.Operation = op
 	} else {
-		o.Add(byOperation, "The operation must be %s.", wire.Choice(operation.ReverseRedemption.Undoes()))
+		o.Add(byOperation, "The operation must be %s.", phrase.OneOf(operation.ReverseRedemption.Undoes()))
 	}
 	r.Where = readPlace(o, c.Caller)
 	r.Number = readAmount(o, c.Account.Currency)

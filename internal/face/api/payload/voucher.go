@@ -94,7 +94,7 @@ func writeVoucherState(w *wire.Writer, v *gift.Voucher, s View) {
 	for _, r := range reasons {
 		w.Open()
 		w.Text("code", string(r.Code))
-		w.Text("text", r.Text)
+		w.Text("text", r.Text.String())
 		w.Close()
 	}
 	w.EndList()
@@ -174,7 +174,7 @@ func writeEligibility(w *wire.Writer, unit money.Currency, v *ticket.Eligibility
 	for _, l := range v.LeftOut {
 		w.Open()
 		w.Integer("index", l.Index)
-		w.Text("reason", l.Reason)
+		w.Text("reason", string(l.Reason))
 		w.Close()
 	}
 	w.EndList()

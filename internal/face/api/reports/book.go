@@ -81,7 +81,7 @@ func (c *Call) readBooking(o *wire.Object) (b booking) {
 	if !o.Given("rate") || number != "" {
 		amount, err := rate.unit.ParseSigned(number)
 		if err != nil || amount < rate.least || amount > rate.most {
-			o.Add("rate", "%s", rate.problem)
+			o.Add("rate", rate.problem)
 		}
 		b.rate = amount
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
 	"boon.example/internal/event"
@@ -83,7 +84,7 @@ type number struct {
 	form        *regexp.Regexp
 	unit        money.Currency // the decimals that it has
 	least, most money.Amount
-	problem     string // what is said of another one, or of none
+	problem     phrase.Text // what is said of another one, or of none
 }
 
 var (
@@ -100,7 +101,7 @@ func (n *number) read(q *wire.Query) money.Amount {
 	text := q.Text(n.name)
 	amount, err := n.unit.ParseSigned(money.Number(text))
 	if err != nil || !n.form.MatchString(text) || amount < n.least || amount > n.most {
-		q.Add(n.name, "%s", n.problem)
+		q.Add(n.name, n.problem)
 	}
 	return amount
 }
@@ -218,12 +219,12 @@ func (k *Kind) read(c *Call) (*asked, error) {
 	return a, q.Err()
 }
 
-func (k *Kind) allGroups() string {
+func (k *Kind) allGroups() *phrase.Phrase {
 	if len(k.groups) == 0 {
-		return "This report has no groups: leave groupBy out."
+		return phrase.New("This report has no groups: leave groupBy out.")
 	}
-	return "The groups of this report are " + strings.Join(names(k.groups), ", ") +
-		". Send some of them, with commas between them."
+	return phrase.New("The groups of this report are %s. Send some of them, with commas between them.",
+		strings.Join(names(k.groups), ", "))
 }
 
 func names[Name ~string](groups []Name) []string {

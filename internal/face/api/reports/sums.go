@@ -2,10 +2,10 @@ package reports
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/books"
 	"boon.example/internal/books/report"
 	"boon.example/internal/guid"
@@ -107,9 +107,9 @@ func (c *Call) eachMoved(a *books.Asked, see func(*books.Key) bool,
 
 // behind tells a caller that days are still being closed.
 func (c *Call) behind(b *books.Behind) error {
-	then := "This report can be made once they are."
+	then := phrase.New("This report can be made once they are.")
 	if b.Closed > 0 {
-		then = fmt.Sprintf("Ask for a time up to the end of %s, or repeat the request in a while.",
+		then = phrase.New("Ask for a time up to the end of %s, or repeat the request in a while.",
 			report.DayText(b.Closed))
 	}
 	e := refusal.New(refusal.Unavailable, "The books of this account are still being closed, day by day. %s", then)

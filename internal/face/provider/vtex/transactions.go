@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/provider"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
@@ -43,8 +44,8 @@ func answer(value any) service.Reply {
 	return service.Reply{Status: 200, Body: body}
 }
 
-func malformed(format string, args ...any) error {
-	return refusal.New(refusal.ValidationFailure, format, args...)
+func malformed(text phrase.Text, values ...any) error {
+	return refusal.New(refusal.ValidationFailure, text, values...)
 }
 
 // usable reports whether something of the card can be spent here, where there is neither a ticket nor a verification
