@@ -169,7 +169,8 @@ func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Loca
 		add(ReasonBlocked, isBlocked)
 	}
 	if now.Before(v.ValidFrom) {
-		add(refusal.RedemptionNotAllowed, phrase.New("This gift is not valid yet; it is from %s.", LocalTime(v.ValidFrom, zone)))
+		add(refusal.RedemptionNotAllowed,
+			phrase.New("This gift is not valid yet; it is from %s.", LocalTime(v.ValidFrom, zone)))
 	}
 	if v.ExpiredBy(now) {
 		add(refusal.RedemptionNotAllowed, phrase.New("This gift expired at %s.", LocalTime(v.End(), zone)))

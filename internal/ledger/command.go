@@ -39,6 +39,8 @@ type Call struct {
 	Verifies      bool              // it shows a verification code
 	// Render makes the answer of an outcome; the error is a *refusal.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
+
+	left []merchant.Quota // of the daily limits that it counted against, after it was decided
 }
 
 // made tells whether a record is of this very request.

@@ -242,11 +242,11 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 			c.Ahead = moved.ahead
 			continue
 		case t.err != nil || t.answer.Body != nil || t.answer.Long.Size > 0:
-			return t.answer, t.err
+			return t.answer.of(&c), t.err
 		}
 		answer := c.Render(t.result, nil)
 		answer.Dry = c.DryRun
-		return answer, nil
+		return answer.of(&c), nil
 	}
 	return Answer{}, errors.New("drawing codes: every draw met one in use")
 }
@@ -625,7 +625,7 @@ func (t *task) prepare(now time.Time, want *Want) {
 
 // decide gives a known key its stored answer, and anything else to the rules.
 func (t *task) decide(s *state) {
-	t.result, t.answer, t.err = Result{}, Answer{}, nil
+	t.result, t.answer, t.err, t.call.left = Result{}, Answer{}, nil, nil
 	if t.call.Key == "" {
 		t.result, t.err = t.carryOut(s)
 		return

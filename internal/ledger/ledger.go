@@ -48,9 +48,10 @@ func (k RequestKey) Foreign() bool {
 type Answer struct {
 	Code     refusal.Code // OK, Created, or the code of a refusal
 	Body     []byte
-	Long     Long // in place of Body, when its Size is above 0: one that was not read with its record; not stored
-	Replayed bool // given before, to the same request; not stored
-	Dry      bool // of a dry run: nothing was done; not stored
+	Long     Long             // in place of Body, when its Size is above 0: not read with its record; not stored
+	Replayed bool             // given before, to the same request; not stored
+	Dry      bool             // of a dry run: nothing was done; not stored
+	Left     []merchant.Quota // of daily limits that this very call counted against; not stored
 }
 
 // The codes of what succeeded.

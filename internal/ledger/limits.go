@@ -163,10 +163,34 @@ func (s *state) sending(c *Call, more merchant.Count, contacts map[string]mercha
 // send counts what is sent, or refuses it: all of it, or nothing is counted.
 func (s *state) send(c *Call, more merchant.Count, contacts map[string]merchant.Count) error {
 	day, all, over := s.sending(c, more, contacts)
-	if over == nil {
-		s.add(day, all)
+	if over != nil {
+		return over
 	}
-	return over
+	s.add(day, all)
+	c.left = nil
+	for _, o := range c.owners() {
+		if !c.mayKnow(o) {
+			continue
+		}
+		b, today := c.budget(o, s)
+		c.left = append(c.left, b.Sent(s.Counts[CountKey{c.AccountID, SentCount, o.id, ""}].On(today))...)
+	}
+	return nil
+}
+
+// mayKnow reports whether the caller may be told how much was done today by whoever has limits: what the whole account
+// did is for nobody who sees a part of it only.
+func (c *Call) mayKnow(o owner) bool {
+	return c.Caller != nil && (o.id == c.Caller.KeyID ||
+		c.Caller.Kind != merchant.SystemKey && len(c.Caller.Locations) == 0)
+}
+
+// of is the answer with what is left of the daily limits that its call counted against.
+func (a Answer) of(c *Call) Answer {
+	if a.Fresh() {
+		a.Left = c.left
+	}
+	return a
 }
 
 // Notice asks whether one more message may go to a contact today, and changes nothing: RATE_LIMITED says no. Deliver
@@ -192,6 +216,7 @@ func (*Notice) locations(*Call, *state) []guid.ID { return nil }
 // redeemed counts money that is redeemed, or refuses it.
 func (s *state) redeemed(c *Call, more merchant.Count) error {
 	var all []spend
+	var left []merchant.Quota
 	day := 0
 	for _, o := range c.owners() {
 		if o.RedeemedPerDay == 0 {
@@ -199,12 +224,17 @@ func (s *state) redeemed(c *Call, more merchant.Count) error {
 		}
 		b, today := c.budget(o, s)
 		key := CountKey{c.AccountID, RedeemedCount, o.id, ""}
-		if err := b.Redeem(s.Counts[key].On(today), more); err != nil {
+		used := s.Counts[key].On(today)
+		if err := b.Redeem(used, more); err != nil {
 			return err
+		}
+		if c.mayKnow(o) {
+			left = append(left, b.Redeemed(used.Plus(more).Amount)...)
 		}
 		day, all = today, append(all, spend{key: key, more: more})
 	}
 	s.add(day, all)
+	c.left = left
 	return nil
 }
 

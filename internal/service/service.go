@@ -229,6 +229,7 @@ func (c *Call) Reply(a ledger.Answer, err error) Reply {
 	if !a.Succeeded() && !a.Replayed { // a refusal that is replayed is in the language of the first call
 		c.sayLanguage()
 	}
+	sayQuotas(c.Writer.Header(), a.Left)
 	if a.Replayed {
 		c.Writer.Header().Set("Idempotent-Replayed", "true")
 	}

@@ -5592,6 +5592,7 @@ export interface components {
         BadLookUp: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5603,6 +5604,7 @@ export interface components {
         ImportUnderWay: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -5615,6 +5617,7 @@ export interface components {
         NotFound: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5626,6 +5629,7 @@ export interface components {
         NotUndone: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -5638,6 +5642,7 @@ export interface components {
         Permission: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5649,6 +5654,7 @@ export interface components {
         RateLimited: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "Retry-After": components["headers"]["RetryAfterAlways"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -5661,6 +5667,7 @@ export interface components {
         SystemKey: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5672,6 +5679,7 @@ export interface components {
         TooLarge: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5683,6 +5691,7 @@ export interface components {
         Unauthenticated: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "WWW-Authenticate": components["headers"]["Authenticate"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -5695,6 +5704,7 @@ export interface components {
         Unavailable: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "Retry-After": components["headers"]["RetryAfterAlways"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
@@ -5707,6 +5717,7 @@ export interface components {
         UnexpectedError: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5718,6 +5729,7 @@ export interface components {
         UnknownPath: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5729,6 +5741,7 @@ export interface components {
         UnsupportedMediaType: {
             headers: {
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5741,6 +5754,7 @@ export interface components {
             headers: {
                 Allow: components["headers"]["Allow"];
                 "Boon-Version": components["headers"]["Version"];
+                "Content-Language": components["headers"]["ContentLanguage"];
                 "X-Request-ID": components["headers"]["RequestID"];
                 [name: string]: unknown;
             };
@@ -5750,6 +5764,8 @@ export interface components {
         };
     };
     parameters: {
+        /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+        AcceptLanguage: string;
         /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
         AccountID: string;
         /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
@@ -5783,6 +5799,12 @@ export interface components {
         Allow: string;
         /** @description How to authenticate (RFC 9110, section 11.6.1). */
         Authenticate: string;
+        /** @description The language of title and messages. It is absent from a refusal that is replayed, which is in the language of the first call. */
+        ContentLanguage: "en" | "de" | "es";
+        /** @description What is left of each daily limit that this call counted against (`r`), and in how many seconds it counts anew (`t`). See Limits above. Absent from refusals, replays and dry runs. */
+        RateLimit: string;
+        /** @description Each daily limit that this call counted against (`q`), what it counts (`qu`) and for how many seconds (`w`). See Limits above. */
+        RateLimitPolicy: string;
         /** @description Present when the answer was given before, to an earlier call with the same Idempotency-Key. */
         Replayed: "true";
         /** @description Names this call in logs and in support questions; the caller's own, when it sent a usable one. */
@@ -5817,6 +5839,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -5861,6 +5885,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -5905,6 +5931,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -5958,6 +5986,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6013,6 +6043,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6054,6 +6086,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6069,6 +6103,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6080,6 +6116,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6092,6 +6129,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6104,6 +6142,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6119,6 +6158,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6134,6 +6174,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6162,6 +6203,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6177,6 +6220,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6188,6 +6233,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6200,6 +6246,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6212,6 +6259,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6224,6 +6272,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6239,6 +6288,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6267,6 +6317,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6282,6 +6334,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6293,6 +6347,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6305,6 +6360,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6317,6 +6373,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6332,6 +6389,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6347,6 +6405,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6375,6 +6434,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6390,6 +6451,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6401,6 +6464,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6413,6 +6477,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6425,6 +6490,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6443,6 +6509,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6471,6 +6538,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6486,6 +6555,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6497,6 +6568,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6509,6 +6581,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6521,6 +6594,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6533,6 +6607,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6548,6 +6623,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6599,6 +6675,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6633,6 +6711,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The gift. */
@@ -6675,6 +6755,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The gift. */
@@ -6713,6 +6795,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The orderID that create-stock gave. */
@@ -6743,6 +6827,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6754,6 +6839,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6765,6 +6851,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6792,6 +6879,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6807,6 +6896,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6818,6 +6909,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6830,6 +6922,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6842,6 +6935,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6854,6 +6948,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6869,6 +6964,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6897,6 +6993,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -6912,6 +7010,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6923,6 +7023,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -6935,6 +7036,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6947,6 +7049,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -6963,6 +7066,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -6978,6 +7082,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7006,6 +7111,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7021,6 +7128,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7032,6 +7141,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7044,6 +7154,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7056,6 +7167,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7071,6 +7183,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7086,6 +7199,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7114,6 +7228,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7129,6 +7245,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7140,6 +7258,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7152,6 +7271,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7164,6 +7284,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7179,6 +7300,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7194,6 +7316,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7209,6 +7332,7 @@ export interface operations {
             429: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Retry-After": components["headers"]["RetryAfterAlways"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7236,6 +7360,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7251,6 +7377,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7262,6 +7390,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7274,6 +7403,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7286,6 +7416,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7304,6 +7435,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7332,6 +7464,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7347,6 +7481,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7358,6 +7494,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7370,6 +7507,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7382,6 +7520,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7397,6 +7536,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7415,6 +7555,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7443,6 +7584,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7458,6 +7601,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7469,6 +7614,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7481,6 +7627,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7493,6 +7640,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7505,6 +7653,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7520,6 +7669,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7539,6 +7689,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7583,6 +7735,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7639,6 +7793,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7681,6 +7837,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The import. */
@@ -7717,6 +7875,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The import. */
@@ -7757,6 +7917,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The import. */
@@ -7800,6 +7962,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7831,6 +7995,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7881,6 +8047,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -7896,6 +8064,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7910,6 +8080,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7926,6 +8097,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7938,6 +8110,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7953,6 +8126,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -7968,6 +8142,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -7998,6 +8173,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8013,6 +8190,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8024,6 +8203,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8037,6 +8217,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8049,6 +8230,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8064,6 +8246,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8079,6 +8262,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8109,6 +8293,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8124,6 +8310,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8138,6 +8326,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8154,6 +8343,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8166,6 +8356,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8181,6 +8372,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8199,6 +8391,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8227,6 +8420,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8242,6 +8437,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8256,6 +8453,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8272,6 +8470,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8284,6 +8483,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8299,6 +8499,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8318,6 +8519,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8347,6 +8549,8 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8362,6 +8566,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8376,6 +8582,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8392,6 +8599,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8404,6 +8612,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8420,6 +8629,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8439,6 +8649,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8467,6 +8678,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8482,6 +8695,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8496,6 +8711,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8512,6 +8728,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8524,6 +8741,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8540,6 +8758,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8559,6 +8778,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8587,6 +8807,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8602,6 +8824,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8616,6 +8840,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8632,6 +8857,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8644,6 +8870,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8656,6 +8883,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8671,6 +8899,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8701,6 +8930,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8716,6 +8947,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8730,6 +8963,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8746,6 +8980,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8758,6 +8993,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8773,6 +9009,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8791,6 +9028,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8819,6 +9057,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8834,6 +9074,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8848,6 +9090,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8864,6 +9107,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8876,6 +9120,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8888,6 +9133,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -8903,6 +9149,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8931,6 +9178,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -8946,6 +9195,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8960,6 +9211,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8976,6 +9228,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -8991,6 +9244,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9006,6 +9260,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -9021,6 +9276,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9049,6 +9305,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9064,6 +9322,8 @@ export interface operations {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9078,6 +9338,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9094,6 +9355,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9106,6 +9368,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9121,6 +9384,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "Retry-After": components["headers"]["RetryAfter"];
                     "X-Request-ID": components["headers"]["RequestID"];
@@ -9136,6 +9400,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
@@ -9155,6 +9420,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9183,6 +9450,7 @@ export interface operations {
             400: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9198,6 +9466,7 @@ export interface operations {
             403: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9209,6 +9478,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9220,6 +9490,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9237,6 +9508,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9260,6 +9532,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9302,6 +9576,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9337,6 +9613,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9365,6 +9643,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9393,6 +9672,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9435,6 +9716,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9468,6 +9751,7 @@ export interface operations {
             409: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -9494,6 +9778,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9538,6 +9824,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9580,6 +9868,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9622,6 +9912,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9662,6 +9954,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The Idempotency-Key, percent-encoded. */
@@ -9697,6 +9991,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9728,6 +10024,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9767,6 +10065,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The key of the till. */
@@ -9803,6 +10103,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9834,6 +10136,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -9872,6 +10176,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -9908,6 +10214,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -9944,6 +10252,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -9991,6 +10301,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -10027,6 +10339,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -10069,6 +10383,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path: {
                 /** @description The webhook. */
@@ -10111,6 +10427,8 @@ export interface operations {
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -10134,6 +10452,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -10158,6 +10477,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
                 "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
             };
             path?: never;
             cookie?: never;
@@ -10188,6 +10509,7 @@ export interface operations {
             422: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -10253,6 +10575,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -10313,6 +10636,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -10353,6 +10677,7 @@ export interface operations {
             404: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
