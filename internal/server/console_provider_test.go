@@ -76,11 +76,13 @@ func TestStaffSignInWithAProvider(t *testing.T) {
 	b.want(http.StatusForbidden, harborConsole+"staff", nil)
 	b.want(http.StatusForbidden, answer, nil) // once more
 	s.browser().want(http.StatusNotFound, link, url.Values{})
+	s.invite("kim@example.com", staff.Owner)
 	for why, is := range map[string]map[string]any{
 		"Verify it there":                    person("ann@example.com", "email_verified", false),
 		"nobody of that e-mail address":      person("eve@example.com"),
 		"nobody of that e-mail address may":  person("ann@example.com", "sub", "another who was given her address"),
 		"nobody of that e-mail address may ": person("ann@example.com.evil.example"),
+		" nobody of that e-mail address may": person("\u212aim@example.com"), // the Kelvin sign is another mailbox
 	} {
 		p.Is(is)
 		thief := s.browser()

@@ -126,6 +126,18 @@ func (f *pages) cameBack(r *desk.Request) (desk.View, error) {
 
 var errNobody = errors.New("nobody of this e-mail address was invited")
 
+// sameMailbox reports whether two addresses are one but for the letter case of ASCII. Unicode takes more letters for
+// one, such as the Kelvin sign for a k; a provider may have verified a mailbox of that name that is somebody else's.
+func sameMailbox(one, other string) bool {
+	lower := func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	return strings.Map(lower, one) == strings.Map(lower, strings.TrimSpace(other))
+}
+
 // enterFromProvider begins a session of the member whom the provider found, or goes on with theirs.
 func (f *pages) enterFromProvider(r *desk.Request, q *asking, found *openid.Person) (desk.View, error) {
 	members, err := f.Store.Members(r.Context(), q.Account)
@@ -133,7 +145,7 @@ func (f *pages) enterFromProvider(r *desk.Request, q *asking, found *openid.Pers
 		return desk.View{}, service.Stored(err)
 	}
 	m, is := staff.Find(members, found.Email), f.Provider.Issuer+" "+found.Subject
-	if m == nil || !m.MayBe(is, r.Real) {
+	if m == nil || !sameMailbox(m.Email, found.Email) || !m.MayBe(is, r.Real) {
 		return f.notProven(r, q, errNobody)
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
