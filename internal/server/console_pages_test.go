@@ -75,7 +75,7 @@ func TestEveryPageIsForTheStaffOfItsAccount(t *testing.T) {
 		"a session that has ended":    s.browser().take(ended),
 		"a member who was removed":    s.removed("rob@example.com"),
 	}
-	before := s.rows()
+	before := s.settled()
 	for _, p := range closedPages(t) {
 		path, form := addressOf(&p, g.VoucherID, everyField(g))
 		for _, who := range slices.Sorted(maps.Keys(others)) {
@@ -103,7 +103,7 @@ func TestNoPageShowsGiftsOfAnotherAccount(t *testing.T) {
 	s := start(t, server.Config{Outbox: true})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
 	tess := s.ofTheTestAccount("tess@example.com")
-	before, asked := s.rows(), 0
+	before, asked := s.settled(), 0
 	for _, p := range closedPages(t) {
 		if !strings.Contains(p.Pattern, "{voucher}") {
 			continue
@@ -130,7 +130,7 @@ func TestLookingAtPagesChangesNothing(t *testing.T) {
 	s := start(t, server.Config{Outbox: true})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
 	ann := s.unproven(s.member("ann@example.com", staff.Owner).token())
-	before := s.rows()
+	before := s.settled()
 	for _, p := range closedPages(t) {
 		path, form := addressOf(&p, g.VoucherID, everyField(g))
 		if form != nil && !p.Fresh {
@@ -305,6 +305,13 @@ func (s *service) removed(email string) *browser {
 		})
 	})
 	return b
+}
+
+// settled are all rows, once the mails that tell of the sign-ins so far are sent.
+func (s *service) settled() map[string][]string {
+	s.Helper()
+	s.eventually(func() bool { return s.noticesLeft() == 0 })
+	return s.rows()
 }
 
 // unchanged compares all rows with those of before, but for what counts calls.
