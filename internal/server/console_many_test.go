@@ -136,11 +136,11 @@ func TestWhatIsWrongWithAList(t *testing.T) {
 		more url.Values
 		file string
 	}{
-		"Choose a file.":          {nil, ""},
-		"names no column for e-m": {nil, "name,value\nAna,5\n"},
-		"zip archive":             {nil, "PK\x03\x04"},
-		"Number of the sale: ":    {url.Values{"reference": {""}}, "contact,value\nana@example.com,5\n"},
-		"Choose a day and a time": {url.Values{"when": {"later"}}, "contact,value\nana@example.com,5\n"},
+		"Choose a file.":                            {nil, ""},
+		"names no column for e-m":                   {nil, "name,value\nAna,5\n"},
+		"zip archive":                               {nil, "PK\x03\x04"},
+		"Number of the sale: Please fill this in.<": {url.Values{"reference": {""}}, "contact,value\nana@example.com,5\n"},
+		"Day and time: Please fill this in.<":       {url.Values{"when": {"later"}}, "contact,value\nana@example.com,5\n"},
 	} {
 		a := mia.send(manyPath, mia.manyForm(upload.more), "file", []byte(upload.file))
 		if a.status != http.StatusBadRequest || !strings.Contains(a.body, want) ||

@@ -88,12 +88,16 @@ var fieldsOfSend = map[string]string{"value": "value", "recipientContact": "cont
 	"externalTransactionCustomerLastName": "last", "externalTransactionCustomerEmailAddress": "email",
 	"externalStorefrontID": "storefront", "promotionID": "promotion"}
 
-// wrongInSend tells what is wrong, each with the name of its field on the page.
+// wrongInSend tells what is wrong, each with the name of its field on the page. Of a field that was left empty there is
+// one thing to say: the words of the interface mean nothing to whoever sees a form.
 func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 	texts := desk.Said(e)
 	for n, m := range e.Messages {
 		path := m.Path + string(m.Field)
 		if field := fieldsOfSend[path[strings.LastIndexByte(path, '.')+1:]]; field != "" {
+			if strings.TrimSpace(r.HTTP.PostForm.Get(field)) == "" {
+				texts[n] = r.Locale.Text("console.send.missing")
+			}
 			texts[n] = r.Locale.Text("console.send."+field) + ": " + texts[n]
 		}
 	}

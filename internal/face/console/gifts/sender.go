@@ -121,6 +121,7 @@ func (s *Sender) call(ctx context.Context, l *sendlist.List, c *sendlist.Content
 	if err != nil {
 		return told, err
 	}
+	from.Header.Set("Accept-Language", string(members[at].Language)) // in which they read what is wrong
 	from.RemoteAddr = net.JoinHostPort(l.Address, "0")
 	path, key := gifting+string(operation.SendGift), l.Key(n)
 	if l.ConfirmedAt.IsZero() {
