@@ -10,6 +10,17 @@ import (
 // what stands in it may be a decimal sign as well as a group sign: 1,250 in German is 1,25 with a digit too many, or
 // 1.250. The language decides only where the currency agrees with it.
 func (l *Locale) Readings(typed string, c money.Currency) []money.Number {
+	return l.readings(typed, c, true)
+}
+
+// ReadingsOfFile are Readings of what stands in a file. Its writer need not have the language of whoever reads it:
+// 1,250 in English is 1,250 dollars to the one, and 1.25 to the other, in whose file 25,00 is the next line.
+func (l *Locale) ReadingsOfFile(text string, c money.Currency) []money.Number {
+	return l.readings(text, c, false)
+}
+
+// readings are Readings. Where the writer is not known to have the language, what groups digits in it may not do so.
+func (l *Locale) readings(typed string, c money.Currency, known bool) []money.Number {
 	sign, text := signed(strings.Map(plain, strings.TrimSpace(typed)))
 	at := strings.LastIndexAny(text, ".,")
 	whole, grouped := l.ungrouped(text)
@@ -20,6 +31,7 @@ func (l *Locale) Readings(typed string, c money.Currency) []money.Number {
 	front, decimal := l.ungrouped(text[:at])
 	decimal = decimal && !strings.Contains(text[:at], mark) && onlyDigits(fraction)
 	asDecimal, asGroup := sign+front+"."+fraction, sign+whole
+	both := fitting(c, true, asGroup, asDecimal)
 	switch point, group := l.marks(); {
 	case !grouped:
 		return fitting(c, decimal, asDecimal)
@@ -27,10 +39,9 @@ func (l *Locale) Readings(typed string, c money.Currency) []money.Number {
 		return fitting(c, true, asGroup)
 	case mark == point && c.Decimals >= len(fraction):
 		return fitting(c, true, asDecimal)
-	case mark == group && c.Decimals < len(fraction):
+	case mark == group && c.Decimals < len(fraction) && (known || len(both) < 2):
 		return fitting(c, true, asGroup)
-	}
-	if both := fitting(c, true, asGroup, asDecimal); len(both) == 2 {
+	case len(both) == 2:
 		return both
 	}
 	return nil // 1,255 in German: neither is what its writer meant for sure

@@ -71,6 +71,20 @@ func TestReadings(t *testing.T) {
 	}
 }
 
+// TestReadingsOfFile: the language of the reader decides nothing that may be two amounts.
+func TestReadingsOfFile(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string][]money.Number{"1,250": {"1250", "1.250"}, "1.250": {"1250", "1.250"},
+		"25,00": {"25.00"}, "25.00": {"25.00"}, "1,250.00": {"1250.00"}, "1.250,00": {"1250.00"}, "1250": {"1250"},
+		"0,250": {"0.250"}} {
+		for _, in := range []merchant.Language{merchant.English, merchant.German, merchant.Spanish} {
+			if got := For(in).ReadingsOfFile(typed, named(t, "EUR")); !slices.Equal(got, want) {
+				t.Errorf("%s in %s: %q, not %q", typed, in, got, want)
+			}
+		}
+	}
+}
+
 // FuzzReadings: what the console writes it reads again, in every region; and a reading has the digits that were typed,
 // in their order.
 func FuzzReadings(f *testing.F) {

@@ -13,7 +13,17 @@ import (
 // with both, as shown writes them.
 func (r *Request) ReadAmount(field refusal.Field, typed string, c money.Currency,
 	shown func(money.Amount) string) (json.Number, error) {
-	readings := r.Locale.Readings(typed, c)
+	return r.amount(field, typed, c, r.Locale.Readings(typed, c), shown)
+}
+
+// ReadAmountOfFile is ReadAmount of what stands in a file, which may be written in another language.
+func (r *Request) ReadAmountOfFile(field refusal.Field, text string, c money.Currency,
+	shown func(money.Amount) string) (json.Number, error) {
+	return r.amount(field, text, c, r.Locale.ReadingsOfFile(text, c), shown)
+}
+
+func (r *Request) amount(field refusal.Field, typed string, c money.Currency, readings []money.Number,
+	shown func(money.Amount) string) (json.Number, error) {
 	if len(readings) == 1 {
 		return json.Number(readings[0]), nil
 	}
