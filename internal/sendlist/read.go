@@ -40,11 +40,12 @@ const Template = "\ufeffname,contact,message,value\r\n"
 
 // Asked is how a file is to be read.
 type Asked struct {
-	Printed bool // nobody is sent anything: contacts are left aside
-	Value   string
-	Message string // of rows without one
-	// Amount reads an amount as somebody typed it. The error is a sentence.
-	Amount func(typed string) (money.Number, money.Amount, error)
+	Printed bool         // nobody is sent anything: contacts are left aside
+	Value   money.Number // of lines without one; "": they need one
+	Worth   money.Amount // is Value
+	Message string       // of lines without one
+	// Amount reads an amount of the file. The error is a sentence.
+	Amount func(text string) (money.Number, money.Amount, error)
 	// Say is a sentence by its name, with what it is about, in the language of whoever uploads the file.
 	Say func(name string, args ...any) string
 }
@@ -72,7 +73,7 @@ func (l *List) Read(file io.Reader, asked Asked) (*Content, error) {
 		if !blank(row.Fields) || row.Wrong != "" {
 			r.read(row)
 		}
-		if l.Rows+l.Wrong > MaxRows {
+		if r.lines > MaxRows {
 			return nil, errors.New(asked.Say("long", MaxRows))
 		}
 	}
@@ -84,11 +85,16 @@ type reader struct {
 	Asked
 	content *Content
 	at      map[Column][]int
-	fields  []string
-	line    int
-	orders  map[money.Number][]Row
-	values  []money.Number // in the order in which the file has them
-	seen    map[string]bool
+	lines   int // that are not empty
+
+	fields []string // of the line that is read
+	line   int
+	told   []Column // what is wrong with it
+
+	orders map[money.Number][]Row
+	values []money.Number // in the order in which the file has them
+	unsure []Row          // whose value cannot be read
+	seen   map[string]bool
 }
 
 // columns finds out what the columns hold.
@@ -122,6 +128,7 @@ func blank(fields []string) bool {
 
 // wrong notes what is wrong with a column of the line; "": with the whole line.
 func (r *reader) wrong(column Column, sentence string) {
+	r.told = append(r.told, column)
 	r.note(imports.Problem{Line: r.line, Column: r.content.Columns[column], Text: sentence})
 }
 
@@ -148,64 +155,100 @@ func (r *reader) text(column Column) string {
 // exponent is what spreadsheets make of a long number.
 var exponent = regexp.MustCompile(`^\+?[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
 
-// read reads a line. A line with a problem is in no order.
+// read reads a line. One with a problem is never sent. It is in an order all the same, so that the engine looks at the
+// rest of it, and all of its problems are told at once.
 func (r *reader) read(row imports.Row) {
-	r.fields, r.line = row.Fields, row.Number
-	before := r.Wrong
+	r.fields, r.line, r.told = row.Fields, row.Number, nil
+	r.lines++
 	if row.Wrong != "" {
 		r.wrong("", row.Wrong)
 		return
 	}
-	is, typed := Row{Line: row.Number, Name: r.text(Name), Message: r.text(Message)}, r.text(Value)
+	is := Row{Line: row.Number, Name: r.text(Name), Message: r.text(Message)}
 	if is.Message == "" {
 		is.Message = r.Message
 	}
-	if r.Printed {
-		if is.Name == "" && r.Wrong == before {
-			r.wrong(Name, r.Say("name"))
-		}
+	if !r.Printed {
+		is.Contact = r.contact()
+	} else if is.Name == "" && !r.said(Name) {
+		r.wrong(Name, r.Say("name"))
+	}
+	value, amount := r.value()
+	if is.Told = r.told; is.Told == nil {
+		r.Rows++
+		r.Sum += amount
+	}
+	if value == "" {
+		r.unsure = append(r.unsure, is)
 	} else {
-		is.Contact = r.contact(before)
+		r.add(value, is)
 	}
-	if typed == "" {
-		typed = r.Value
-	}
-	value, amount, err := r.Amount(typed)
-	switch {
-	case typed == "":
-		r.wrong(Value, r.Say("value"))
-	case exponent.MatchString(typed):
-		r.wrong(Value, r.Say("shortened", Short(typed)))
-	case err != nil:
-		r.wrong(Value, err.Error())
-	case amount > math.MaxInt64-r.Sum:
-		r.wrong(Value, r.Say("much"))
-	}
-	if r.Wrong > before {
-		return
-	}
+}
+
+// said reports whether something was found wrong with a column of the line.
+func (r *reader) said(column Column) bool { return slices.Contains(r.told, column) }
+
+func (r *reader) add(value money.Number, rows ...Row) {
 	if r.orders[value] == nil {
 		r.values = append(r.values, value)
 	}
-	r.orders[value] = append(r.orders[value], is)
-	r.Rows++
-	r.Sum += amount
+	r.orders[value] = append(r.orders[value], rows...)
+}
+
+// value is what the gift of a line is worth; "": that cannot be read.
+func (r *reader) value() (money.Number, money.Amount) {
+	text := r.text(Value)
+	value, amount := r.Value, r.Worth
+	if text != "" && !exponent.MatchString(text) {
+		var err error
+		if value, amount, err = r.Amount(text); err != nil {
+			r.wrong(Value, err.Error())
+		}
+	}
+	switch {
+	case r.said(Value):
+	case text != "" && exponent.MatchString(text):
+		r.wrong(Value, r.Say("shortened", Short(text)))
+	case value == "":
+		r.wrong(Value, r.Say("value"))
+	case amount > math.MaxInt64-r.Sum:
+		r.wrong(Value, r.Say("much"))
+	}
+	if r.said(Value) {
+		return "", 0
+	}
+	return value, amount
 }
 
 // contact is whom the gift of a line goes to.
-func (r *reader) contact(before int) string {
+func (r *reader) contact() string {
 	to := r.text(Contact)
 	switch folded := strings.ToLower(to); {
-	case to == "" && r.Wrong == before:
+	case r.said(Contact):
+	case to == "":
 		r.wrong(Contact, r.Say("contact"))
 	case exponent.MatchString(to):
 		r.wrong(Contact, r.Say("shortened", Short(to)))
 	case r.seen[folded]:
 		r.Twice++
-	case to != "":
+	default:
 		r.seen[folded] = true
 	}
 	return to
+}
+
+// judged has the engine look at the lines whose value cannot be read, too: under whichever value there is.
+func (r *reader) judged() {
+	value := r.Value
+	if value == "" && len(r.values) > 0 {
+		value = r.values[0]
+	}
+	if value == "" {
+		value = "1"
+	}
+	if len(r.unsure) > 0 {
+		r.add(value, r.unsure...)
+	}
 }
 
 // divide makes the orders: of one value each, and none with too many rows or too long for a call.
@@ -213,6 +256,7 @@ func (r *reader) divide() error {
 	if r.Rows == 0 && r.Wrong == 0 {
 		return errors.New(r.Say("empty"))
 	}
+	r.judged()
 	for _, value := range r.values {
 		size := 0
 		for n, row := range r.orders[value] {

@@ -76,6 +76,14 @@ type Order struct {
 	Refused []string     `json:"refused,omitempty"` // why it was not made
 }
 
+// Size is how many rows its orders have: those too that are only looked at, as something is wrong with them.
+func (l *List) Size() (rows int) {
+	for n := range l.Orders {
+		rows += l.Orders[n].Rows()
+	}
+	return rows
+}
+
 // Rows is how many gifts an order has.
 func (o *Order) Rows() int { return o.To - o.From }
 
@@ -93,6 +101,9 @@ type Row struct {
 	Name    string `json:"name,omitempty"`
 	Contact string `json:"contact,omitempty"` // "": it is printed
 	Message string `json:"message,omitempty"`
+	// Told are columns that were found wrong when the file was read: the row is never sent, and of these columns
+	// nothing more is said. "" is the whole line.
+	Told []Column `json:"told,omitempty"`
 }
 
 // State is how far a list has come.
@@ -254,15 +265,19 @@ func shortened(text string, most int) string {
 var ofRecipient = regexp.MustCompile(`^recipients\[(\d{1,4})\]\.(\w+)$`)
 
 // columnOf are the columns of the members of a recipient.
-var columnOf = map[string]Column{"recipientContact": Contact, "recipientDescription": Name, "message": Message}
+var columnOf = map[string]Column{"recipientContact": Contact, "deliveryMethodID": Contact, "recipientDescription": Name,
+	"message": Message}
 
 // Places are the lines of the file that a problem with a member of an order is about, and the name of its column. There
-// is none where it is about the whole order.
+// are nil where it is about the whole order, and none where more was said of them already.
 func (c *Content) Places(o *Order, path string) (lines []int, column string) {
 	rows := c.Rows[o.From:o.To]
 	if path == "monetaryGift.value" && c.Columns[Value] != "" {
+		lines = []int{}
 		for n := range rows {
-			lines = append(lines, rows[n].Line)
+			if !slices.Contains(rows[n].Told, Value) {
+				lines = append(lines, rows[n].Line)
+			}
 		}
 		return lines, c.Columns[Value]
 	}
@@ -274,5 +289,9 @@ func (c *Content) Places(o *Order, path string) (lines []int, column string) {
 	if err != nil || n >= len(rows) {
 		return nil, ""
 	}
-	return []int{rows[n].Line}, c.Columns[columnOf[m[2]]]
+	of := columnOf[m[2]]
+	if slices.Contains(rows[n].Told, of) {
+		return []int{}, c.Columns[of]
+	}
+	return []int{rows[n].Line}, c.Columns[of]
 }

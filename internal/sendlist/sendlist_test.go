@@ -38,6 +38,9 @@ func read(file string, a Asked) (l List, rows, wrong []string, err error) {
 	}
 	for _, o := range l.Orders {
 		for _, r := range c.Rows[o.From:o.To] {
+			if r.Told != nil {
+				continue // is only looked at
+			}
 			rows = append(rows, fmt.Sprintf("%d %s|%s|%s|%s", r.Line, r.Name, r.Contact, r.Message, o.Value))
 		}
 	}
@@ -82,6 +85,9 @@ func TestFilesAreRead(t *testing.T) {
 			[]string{"2 name: formula[]"}},
 		"several problems in a line": {"name,email,mobile,value\n=1+1,ana@example.com,+14155550100,much\n", nil,
 			[]string{"2 name: formula[]", "2 mobile: two[ana@example.com +14155550100]", "2 value: no amount"}},
+		"a formula, and no contact": {"name,contact,value\n=1+1,,5\n=1+1,4.9E+11,\n", nil,
+			[]string{"2 name: formula[]", "2 contact: contact[]", "3 name: formula[]", "3 contact: shortened[4.9E+11]",
+				"3 value: value[]"}},
 		"lacking": {"name,contact,value\nAna,,5\nBen,ben@example.com\n", nil,
 			[]string{"2 contact: contact[]", "3 value: value[]"}},
 		"a zero byte": {"contact,value\nana\x00@example.com,5\n", nil,
@@ -130,7 +136,7 @@ func TestFilesThatAreNone(t *testing.T) {
 func TestWhatTheFormSays(t *testing.T) {
 	t.Parallel()
 	a := asked()
-	a.Value, a.Message = "10", "Thank you"
+	a.Value, a.Worth, a.Message = "10.00", 1000, "Thank you"
 	l, rows, _, err := read("contact,message,value,Shoe size\na@example.com,,\nA@example.com,Hi,5\n", a)
 	if want := []string{"2 |a@example.com|Thank you|10.00", "3 |A@example.com|Hi|5.00"}; err != nil ||
 		!slices.Equal(rows, want) || l.Sum != 1500 || l.Twice != 1 || !slices.Equal(l.Unused, []string{"Shoe size"}) {
@@ -262,7 +268,7 @@ func TestNothingIsQuotedAtLength(t *testing.T) {
 func TestLongTextsAreParted(t *testing.T) {
 	t.Parallel()
 	a := asked()
-	a.Value, a.Message = "5", strings.Repeat("é", 1_000)
+	a.Value, a.Worth, a.Message = "5", 500, strings.Repeat("é", 1_000)
 	l, rows, _, err := read("contact\n"+strings.Repeat("a@example.com\n", MaxOrder), a)
 	if err != nil || len(rows) != MaxOrder || len(l.Orders) != 3 {
 		t.Fatalf("%d rows, %d orders, %v", len(rows), len(l.Orders), err)
@@ -281,7 +287,7 @@ func TestPlaces(t *testing.T) {
 	c := Content{Columns: map[Column]string{Contact: "E-Mail"}, Rows: []Row{{Line: 2}, {Line: 4}, {Line: 5}}}
 	o := Order{From: 1, To: 3}
 	for path, want := range map[string]string{"recipients[1].recipientContact": "[5] E-Mail",
-		"recipients[0].deliveryMethodID": "[4] ", "recipients[2].message": "[] ", "recipients[-1].message": "[] ",
+		"recipients[0].deliveryMethodID": "[4] E-Mail", "recipients[2].message": "[] ", "recipients[-1].message": "[] ",
 		"recipients": "[] ", "monetaryGift.value": "[] "} {
 		lines, column := c.Places(&o, path)
 		if got := fmt.Sprintf("%v %s", lines, column); got != want {
@@ -291,6 +297,50 @@ func TestPlaces(t *testing.T) {
 	c.Columns[Value] = "Betrag"
 	if lines, column := c.Places(&o, "monetaryGift.value"); !slices.Equal(lines, []int{4, 5}) || column != "Betrag" {
 		t.Errorf("a value is at %v, %s", lines, column)
+	}
+}
+
+// TestLinesThatAreWrongAreLookedAt by the engine, which says no more of what was found wrong already; they count as no
+// gifts.
+func TestLinesThatAreWrongAreLookedAt(t *testing.T) {
+	t.Parallel()
+	for file, values := range map[string]string{
+		"name,contact,value\n=1,nobody,5\nBen,ben@example.com,7\nCleo,,much\n": "5.00 5.00 7.00",
+		"name,contact,value\nCleo,,much\n":                                     "1",
+	} {
+		var l List
+		c, err := l.Read(strings.NewReader(file), asked())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []string
+		for n := range l.Orders {
+			o := &l.Orders[n]
+			for at, r := range c.Rows[o.From:o.To] {
+				of = append(of, string(o.Value))
+				for path, column := range map[string]Column{"recipientContact": Contact, "recipientDescription": Name} {
+					lines, _ := c.Places(o, fmt.Sprintf("recipients[%d].%s", at, path))
+					if told := slices.Contains(r.Told, column); lines == nil || told == (len(lines) == 1) {
+						t.Errorf("line %d, %s: told before: %t, told now: %v", r.Line, column, told, lines)
+					}
+				}
+			}
+			if lines, _ := c.Places(o, "monetaryGift.value"); lines == nil || slices.Contains(lines, 4) {
+				t.Errorf("the value of an order is at %v", lines)
+			}
+		}
+		if got := strings.Join(of, " "); got != values || l.Size() != len(c.Rows) || l.Rows+3 < l.Size() {
+			t.Errorf("the orders have the values %s, not %s; %d gifts of %d", got, values, l.Rows, l.Size())
+		}
+	}
+}
+
+// TestALongFileIsOneOfManyLines, not of many problems.
+func TestALongFileIsOneOfManyLines(t *testing.T) {
+	t.Parallel()
+	l, _, _, err := read("name,contact,value\n"+strings.Repeat("=1,,much\n", MaxRows/2), asked())
+	if err != nil || l.Wrong != 3*MaxRows/2 {
+		t.Errorf("%d problems, %v", l.Wrong, err)
 	}
 }
 

@@ -148,11 +148,19 @@ func TestWhatIsWrongWithAList(t *testing.T) {
 			t.Errorf("%s: status %d: %s", want, a.status, a.body)
 		}
 	}
+	a := mia.send(manyPath, mia.manyForm(url.Values{"value": {"much"}}), "file", []byte("contact\nana@example.com\n"))
+	if a.status != http.StatusBadRequest || strings.Count(a.body, "is no amount") != 1 {
+		t.Errorf("a value of the form that is none: status %d: %s", a.status, a.body)
+	}
 	path := mia.uploads(mia.manyForm(nil), "name,email,value\nAna,nobody,5\nBen,ben@example.com,501\n"+
-		"Cleo,4.915E+11,5\nDora,dora@example.com,0\n"+strings.Repeat("x", 201)+",eve@example.com,5\n")
+		"Cleo,4.915E+11,5\nDora,dora@example.com,0\n"+strings.Repeat("x", 201)+",eve@example.com,5\n"+
+		"=1,nobody,\"1,250\"\n=2,,\"25,00\"\n")
 	page := mia.want(http.StatusOK, path, nil).body
 	for _, text := range []string{`<td class="number">2</td><td>email</td>`, `<td class="number">3</td><td>value</td>`,
-		`<td class="number">4</td><td>email</td>`, `<td class="number">6</td><td>name</td>`} {
+		`<td class="number">4</td><td>email</td>`, `<td class="number">6</td><td>name</td>`,
+		`<td class="number">7</td><td>name</td>`, `<td class="number">7</td><td>email</td>`,
+		`<td class="number">7</td><td>value</td><td>“1,250” could be $1,250.00 or $1.25. Write 1250.00 or 1.25.`,
+		`<td class="number">8</td><td>name</td>`, `<td class="number">8</td><td>email</td>`, "10 problems"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the list lacks %q: %s", text, page)
 		}

@@ -147,10 +147,21 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 	}
 	l := &sendlist.List{AccountID: r.Account.ID, MemberID: r.Member.ID, Member: r.Member.Name, Address: r.Address(),
 		File: sendlist.Short(name), MadeAt: r.Real}
-	content, err := l.Read(bytes.NewReader(file), sendlist.Asked{Printed: typed("to") == onPaper, Value: typed("value"),
-		Message: typed("message"), Say: say, Amount: func(text string) (money.Number, money.Amount, error) {
+	asked := sendlist.Asked{Printed: typed("to") == onPaper, Message: typed("message"), Say: say,
+		Amount: func(text string) (money.Number, money.Amount, error) {
 			return readAmountOf(r, text)
-		}})
+		}}
+	if typed("value") != "" {
+		value, err := readValue(r, typed("value"))
+		if err != nil {
+			return nil, nil, err
+		}
+		asked.Value = money.Number(value)
+		if asked.Worth, err = r.Account.Currency.ParseSigned(asked.Value); err != nil {
+			return nil, nil, err
+		}
+	}
+	content, err := l.Read(bytes.NewReader(file), asked)
 	if err != nil {
 		return nil, nil, refusal.New(refusal.ValidationFailure, "%s", err)
 	}
@@ -162,11 +173,12 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 }
 
 // readAmountOf reads an amount of a file. The error is a sentence.
-func readAmountOf(r *desk.Request, typed string) (money.Number, money.Amount, error) {
-	value, err := readValue(r, typed)
+func readAmountOf(r *desk.Request, text string) (money.Number, money.Amount, error) {
+	c := r.Account.Currency
+	value, err := r.ReadAmountOfFile("value", text, c, func(a money.Amount) string { return r.Locale.Money(a, c) })
 	if err == nil {
 		var amount money.Amount
-		if amount, err = r.Account.Currency.ParseSigned(money.Number(value)); err == nil {
+		if amount, err = c.ParseSigned(money.Number(value)); err == nil {
 			return money.Number(value), amount, nil
 		}
 	}
@@ -195,6 +207,7 @@ func (f *pages) tryOne(r *desk.Request, c *sendlist.Content, l *sendlist.List) e
 		return nil
 	}
 	one := l.Orders[0]
+	one.From += max(0, slices.IndexFunc(c.Rows[one.From:one.To], func(row sendlist.Row) bool { return row.Told == nil }))
 	one.To = one.From + 1
 	body, err := orderOfList(c, &one)
 	if err != nil {
@@ -228,7 +241,9 @@ func orderOfList(c *sendlist.Content, o *sendlist.Order) (map[string]any, error)
 	recipients := make([]map[string]any, 0, o.Rows())
 	for _, row := range c.Rows[o.From:o.To] {
 		to := map[string]any{}
-		if row.Contact != "" {
+		if slices.Contains(row.Told, sendlist.Contact) {
+			to["deliveryMethodID"] = int(contact.Email) // to nobody: what is wrong with the contact was told
+		} else if row.Contact != "" {
 			to = deliverTo(row.Contact)
 		}
 		if row.Name != "" {
@@ -283,7 +298,7 @@ func (f *pages) list(r *desk.Request) (desk.View, error) {
 	slices.SortStableFunc(l.Problems, func(a, b imports.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	money := func(a money.Amount) string { return r.Locale.Money(a, r.Account.Currency) }
 	shown := listShown{File: l.File, By: l.Member, Sum: money(l.Sum), State: l.State(),
-		Made: l.MadeAt.In(r.Account.Zone), Confirmed: l.ConfirmedAt.In(r.Account.Zone), Gifts: l.Rows, Past: l.Past(),
+		Made: l.MadeAt.In(r.Account.Zone), Confirmed: l.ConfirmedAt.In(r.Account.Zone), Gifts: l.Size(), Past: l.Past(),
 		Sent: l.Sent(), Wrong: l.Wrong, More: l.Wrong - len(l.Problems), Problems: l.Problems,
 		Unused: strings.Join(l.Unused, ", "), Twice: l.Twice, Waits: l.Waits,
 		All: desk.Home(r.Account.ID) + "many", Here: listAddress(r, l.ID)}
