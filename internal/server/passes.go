@@ -43,9 +43,9 @@ func (a *app) newPhones() phones {
 
 func (a *app) googlePasses() *google.Writer {
 	written := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_google_passes_total",
-		Help: "Passes that were to be written at Google, by outcome: written, refused (Google never takes it as it is) or " +
-			"failed (it is tried again)."}, []string{"outcome"})
-	for _, outcome := range []string{"written", "refused", "failed"} {
+		Help: "Passes that were to be written at Google, by outcome: written, refused (Google never takes it as it is), " +
+			"unreadable (the gift does not open) or failed (it is tried again)."}, []string{"outcome"})
+	for _, outcome := range []string{"written", "refused", "unreadable", "failed"} {
 		written.WithLabelValues(outcome)
 	}
 	a.metrics.registry.MustRegister(written)

@@ -80,6 +80,10 @@ func (c *client) access(ctx context.Context) (string, error) {
 	form := url.Values{"grant_type": {grant}, "assertion": {asserted}}.Encode()
 	err = c.do(ctx, "asking for an access token", http.MethodPost, c.at.Tokens, "application/x-www-form-urlencoded", "",
 		[]byte(form), &answer)
+	if code := status(err); code != 0 { // it is about the service account, and tells nothing of what is to be written
+		return "", fmt.Errorf("asking for an access token: Google answered %d; it may be that the key of the service "+
+			"account was deleted, or that the clock of this machine is wrong", code)
+	}
 	if err != nil {
 		return "", err
 	}

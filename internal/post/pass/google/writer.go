@@ -39,14 +39,16 @@ type Writer struct {
 	PublicURL string
 	At        Addresses
 	Log       *slog.Logger
-	Observe   func(outcome string) // told of every object: written, refused or failed; nil: nobody is
+	Observe   func(outcome string) // told of every object: written, refused, unreadable or failed; nil: nobody is
 
 	mu       sync.Mutex
 	accounts map[guid.ID]*work
 	running  sync.WaitGroup
 	ctx      context.Context
 	stop     context.CancelFunc
-	toldAt   time.Time
+	toldAt   time.Time // when the log was told last that an account waits
+	leftAt   time.Time // when it was told last of a gift that is left out
+	leftOut  int       // how many it was not told of
 }
 
 // work is what is done for one account.
@@ -160,15 +162,15 @@ func (w *Writer) all(a *merchant.Account, of *work) error {
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		done, failed := w.some(a, of, due)
-		if err := errors.Join(w.Store.SaveGoogle(w.ctx, done), failed); err != nil {
+		done, wrong := w.some(a, of, due)
+		if err := errors.Join(w.Store.SaveGoogle(w.ctx, done), wrong); err != nil {
 			return err
 		}
 	}
 }
 
 // some writes some objects, a few at once, and gives those that need not be written again.
-func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (done []event.GooglePass, failed error) {
+func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (done []event.GooglePass, wrong error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	turns := make(chan struct{}, atOnce)
@@ -177,18 +179,18 @@ func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (do
 		all.Go(func() {
 			defer func() { <-turns }()
 			card, err := w.one(a, of, due[i])
-			outcome := "written"
+			outcome := outcomeOf(err)
 			mu.Lock()
 			defer mu.Unlock()
-			switch code := status(err); {
-			case err == nil:
+			switch outcome {
+			case written:
 				due[i].Card = card
 				done = append(done, due[i])
-			case code == http.StatusBadRequest: // Google never takes it as it is; the others go on
-				outcome = "refused"
+			case failed:
+				wrong = err
+			default: // the others go on
+				w.leaveOut(&due[i], err)
 				done = append(done, due[i])
-			default:
-				outcome, failed = "failed", err
 			}
 			if w.Observe != nil {
 				w.Observe(outcome)
@@ -196,7 +198,39 @@ func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (do
 		})
 	}
 	all.Wait()
-	return done, failed
+	return done, wrong
+}
+
+// What came of an object.
+const (
+	written    = "written"
+	refused    = "refused"    // Google never takes it as it is
+	unreadable = "unreadable" // the gift does not open
+	failed     = "failed"     // it is tried again
+)
+
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return written
+	case status(err) == http.StatusBadRequest:
+		return refused
+	case errors.Is(err, refusal.UnexpectedError):
+		return unreadable
+	}
+	return failed
+}
+
+// leaveOut tells the log of a gift that is not tried again before something happens to it, of one a minute.
+func (w *Writer) leaveOut(p *event.GooglePass, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leftOut++
+	if now := time.Now(); now.Sub(w.leftAt) >= tellEvery {
+		w.Log.Error("a gift has no pass of Google Wallet as it is now, until something happens to it", "account", p.AccountID,
+			"gift", p.VoucherID, "error", err, "gifts", w.leftOut)
+		w.leftAt, w.leftOut = now, 0
+	}
 }
 
 // one writes the object of a gift as the gift is now, and gives its card. The object of a card that the gift has no
@@ -215,14 +249,14 @@ func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event
 	}
 	v := card.New(&g, a, now)
 	o := objectOf(a.Wallet.Google.Issuer, w.PublicURL, a, &g, &v, now)
-	if err := w.class(of, o.Class, &v); err != nil {
-		return c, err
-	}
 	if c = pass.CardOf(&g); p.Card != c && p.Card != (event.PassCard{}) {
 		dead := deadObject(a.Wallet.Google.Issuer, g.ID, p.Card, o.Class, &v)
 		if err := of.client.write(w.ctx, "giftCardObject", dead.ID, dead); err != nil {
 			return c, err
 		}
+	}
+	if err := w.class(of, o.Class, &v); err != nil {
+		return c, err
 	}
 	return c, of.client.write(w.ctx, "giftCardObject", o.ID, o)
 }
