@@ -95,7 +95,7 @@ var arrows = map[string][]string{
 	"internal/post/pass/google": {"internal/event", "internal/gift", "internal/merchant", "internal/post/card",
 		"internal/post/pass"},
 	"internal/post/pass/push": {"internal/base/fair", "internal/event", "internal/gift", "internal/merchant",
-		"internal/post/pass"},
+		"internal/post/pass", "internal/refusal"},
 	"internal/post/picture":   {},
 	"internal/pin":            {"internal/base/slowhash"},
 	"internal/base/slowhash":  {},

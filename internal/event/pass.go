@@ -15,8 +15,8 @@ type PassDevice struct {
 
 	Device [32]byte // a digest of the id that it gave itself
 	Card   PassCard // of which it has the pass
-	Push   string   // by which Apple finds the device; hexadecimal. "": this instance lacks the key that it is sealed with
-	// Changed is the position of the newest event that changed the pass; 0: none did since it came to the device.
+	Push   string   // by which Apple finds the device; hexadecimal. "": it does not open
+	// Changed is the position of the newest event that may have changed the pass since it came to the device; 0: none did.
 	Changed int64
 	Over    bool // its card is not the gift's any more, and what happens to the gift is nothing to it
 }

@@ -119,6 +119,17 @@ type phone struct {
 // add adds the pass of a gift to the wallet of a phone, and registers it.
 func (w *wallet) add(g soldGift, device, token string) *phone {
 	w.Helper()
+	p := w.download(g, device, token)
+	if status := p.register(); status != http.StatusCreated {
+		w.Fatalf("it registers: %d", status)
+	}
+	w.eventually(func() bool { return w.apple.pushes(token) > 0 })
+	return p
+}
+
+// download gives the pass of a gift to a phone, which does not register it yet.
+func (w *wallet) download(g soldGift, device, token string) *phone {
+	w.Helper()
 	status, made, err := w.call("GET", "/g/"+g.VoucherPublicToken+"/pass.pkpass", "", "")
 	if err != nil || status != http.StatusOK {
 		w.Fatalf("the pass: %d, %v: %s", status, err, made)
@@ -131,12 +142,7 @@ func (w *wallet) add(g soldGift, device, token string) *phone {
 		len(said.AuthenticationToken) < 16 {
 		w.Fatalf("the pass says %+v", said)
 	}
-	p := &phone{wallet: w, device: device, token: token, serial: said.SerialNumber, proof: said.AuthenticationToken}
-	if status := p.register(); status != http.StatusCreated {
-		w.Fatalf("it registers: %d", status)
-	}
-	w.eventually(func() bool { return w.apple.pushes(token) > 0 })
-	return p
+	return &phone{wallet: w, device: device, token: token, serial: said.SerialNumber, proof: said.AuthenticationToken}
 }
 
 func passDocument(t *testing.T, pkpass []byte) []byte {
@@ -274,6 +280,30 @@ func TestPhonesAreToldOfChanges(t *testing.T) {
 		if strings.Contains(w.logs.String(), secret) {
 			t.Errorf("the log has %q", secret)
 		}
+	}
+}
+
+// TestUsedBeforeThePhoneRegisters: a phone that has other passes, and so a tag, learns of what happened to a gift after
+// it got the pass and before it registered.
+func TestUsedBeforeThePhoneRegisters(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	has := w.add(w.sell(twenty), "library-3", "aa03")
+	if serials := has.changes(); len(serials) != 1 {
+		t.Fatalf("of one pass it learns of %v", serials)
+	}
+	g, last := w.sell(twenty), w.sell(twenty)
+	p, witness := w.download(g, "library-3", "aa03"), w.add(last, "witness", "aa04")
+	told := w.apple.pushes(witness.token)
+	w.redeem(g, "5")
+	w.redeem(last, "1")
+	w.eventually(func() bool { return w.apple.pushes(witness.token) > told }) // whoever tells phones is past both
+	if status := p.register(); status != http.StatusCreated {
+		t.Fatalf("it registers: %d", status)
+	}
+	p.tag = has.tag
+	if serials := p.changes(); !slices.Equal(serials, []string{g.VoucherID}) {
+		t.Errorf("the phone learns of %v", serials)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/store/db"
 	"boon.example/internal/store/passes"
 )
 
@@ -61,6 +62,18 @@ func testPasses(t *testing.T, open opener) {
 			t.Errorf("a push token stands in %s", table)
 		}
 	}
+	spoil(t, s, `UPDATE pass_device SET push = (SELECT p.push FROM pass_device AS p WHERE p.account_id = $1
+		AND p.voucher_id = $2) WHERE account_id = $1 AND voucher_id = $3`, db.KeyOf(account), db.KeyOf(voucher),
+		db.KeyOf(other))
+	spoiled := two
+	spoiled.Push = "" // and the other is told all the same
+	diff(t, passesOf(), []event.PassDevice{one, spoiled})
+	two.Changed = 3
+	register(two, time.Second, false)
+	two.Changed = 2
+	register(two, time.Second, false)
+	two.Changed = 3
+	diff(t, passesOf(), []event.PassDevice{one, two})
 	one.Changed, one.Over = 9, true
 	stale := one
 	stale.Changed, stale.Over = 8, false
@@ -69,7 +82,7 @@ func testPasses(t *testing.T, open opener) {
 	must(t, s.TouchPasses(t.Context(), []event.PassDevice{one}))
 	must(t, s.TouchPasses(t.Context(), []event.PassDevice{stale, elsewhere}))
 	diff(t, passesOf(), []event.PassDevice{one, two})
-	for card, want := range map[event.PassCard]int64{one.Card: 9, two.Card: 0} {
+	for card, want := range map[event.PassCard]int64{one.Card: 9, two.Card: 0} { // two is of another gift
 		if at, err := s.PassChanged(t.Context(), account, voucher, card); err != nil || at != want {
 			t.Errorf("the pass of card %v changed at %d, %v", card, at, err)
 		}

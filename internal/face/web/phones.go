@@ -26,7 +26,10 @@ import (
 
 // Phones keeps which phones have passes in their wallets.
 type Phones interface {
-	// RegisterPass has a device be told of changes of a pass, and tells whether that is new.
+	// EventsEnd is the place after the newest event of an account.
+	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
+	// RegisterPass has a device be told of changes of a pass, which changed at Changed at the latest, and tells whether
+	// that is new.
 	RegisterPass(ctx context.Context, d event.PassDevice, now time.Time) (fresh bool, err error)
 	// UnregisterPass ends that. Where it is not told of the pass, nothing changes.
 	UnregisterPass(ctx context.Context, account, voucher guid.ID, device [32]byte) error
@@ -244,6 +247,13 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) error {
 	if err := s.writing(&h); err != nil {
 		return err
 	}
+	// The gift may have been used since the phone got the pass. So the pass counts as changed by all that happened until
+	// now: the phone gets it when it asks, though it has a tag from its other passes.
+	end, err := s.Phones.EventsEnd(r.Context(), d.AccountID)
+	if err != nil {
+		return err
+	}
+	d.Changed = end.Position
 	fresh, err := s.Phones.RegisterPass(r.Context(), d, time.Now())
 	if err != nil {
 		return err

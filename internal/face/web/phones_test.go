@@ -34,6 +34,10 @@ func (s *phoneStore) Gift(ctx context.Context, account, voucher guid.ID) (gift.G
 	return s.fakeStore.Gift(ctx, account, voucher)
 }
 
+func (s *phoneStore) EventsEnd(context.Context, guid.ID) (merchant.EventPlace, error) {
+	return merchant.EventPlace{}, nil
+}
+
 func (s *phoneStore) RegisterPass(_ context.Context, d event.PassDevice, _ time.Time) (bool, error) {
 	s.writes++
 	_, known := s.devices[d.Device]

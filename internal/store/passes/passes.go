@@ -68,8 +68,9 @@ func Statements(d *db.DB) []string { return d.Texts(selectOfGifts) }
 const (
 	countDevice  = `SELECT count(*) FROM pass_device WHERE account_id = $1 AND voucher_id = $2 AND device = $3`
 	insertDevice = `INSERT INTO pass_device (account_id, voucher_id, device, card, push, changed, over, made_at)
-		VALUES ($1, $2, $3, $4, $5, 0, 0, $6)
-		ON CONFLICT (account_id, voucher_id, device) DO UPDATE SET card = excluded.card, push = excluded.push, over = 0`
+		VALUES ($1, $2, $3, $4, $5, $7, 0, $6)
+		ON CONFLICT (account_id, voucher_id, device) DO UPDATE SET card = excluded.card, push = excluded.push,
+			over = 0, changed = CASE WHEN pass_device.changed < excluded.changed THEN excluded.changed ELSE pass_device.changed END`
 	deleteBeyond = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2 AND device IN (
 		SELECT p.device FROM pass_device AS p WHERE p.account_id = $1 AND p.voucher_id = $2
 		ORDER BY p.made_at DESC, p.device LIMIT 1000 OFFSET $3)`
@@ -80,8 +81,8 @@ const (
 		WHERE p.account_id = $1 AND p.voucher_id = $2 AND p.card = $3`
 )
 
-// RegisterPass has a device be told of changes of a pass, and tells whether that is new. Of more than DevicesOfAPass
-// devices of a gift the oldest go.
+// RegisterPass has a device be told of changes of a pass, which changed at Changed at the latest, and tells whether
+// that is new. Of more than DevicesOfAPass devices of a gift the oldest go.
 func (p *Passes) RegisterPass(ctx context.Context, d event.PassDevice, now time.Time) (fresh bool, err error) {
 	of := []any{db.KeyOf(d.AccountID), db.KeyOf(d.VoucherID), d.Device[:]}
 	push := p.db.Keys.SealOnce(pushDomain, []byte(d.Push), record(&d))
@@ -95,7 +96,7 @@ func (p *Passes) RegisterPass(ctx context.Context, d event.PassDevice, now time.
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, insertDevice, append(of, d.Card[:], push, now.UnixMicro())...)
+		_, err := tx.ExecContext(ctx, insertDevice, append(of, d.Card[:], push, now.UnixMicro(), d.Changed)...)
 		return err
 	})
 	if err != nil {
@@ -165,8 +166,8 @@ func (p *Passes) scan(from db.Scanner, account guid.ID) (d event.PassDevice, err
 	copy(d.Device[:], device)
 	copy(d.Card[:], card)
 	plain, err := p.db.Keys.OpenOnce(pushDomain, push, record(&d))
-	if errors.Is(err, sealed.ErrUnknownKey) {
-		err = nil
+	if errors.Is(err, sealed.ErrUnknownKey) || errors.Is(err, sealed.ErrTampered) {
+		err = nil // the others are told; the phone is when it registers again
 	}
 	d.Push = string(plain)
 	return d, err

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass"
+	"boon.example/internal/refusal"
 )
 
 // Store is what a follower needs of a store.
@@ -129,6 +130,7 @@ func (f *Follower) Look(ctx context.Context) error {
 	for account, q := range f.fresh {
 		q.tick()
 		if _, _, n := q.oldest(); n == 0 {
+			q.stop()
 			delete(f.fresh, account)
 		}
 	}
@@ -320,20 +322,27 @@ func (f *Follower) changed(ctx context.Context, account guid.ID, gifts []event.T
 	if err != nil {
 		return nil, err
 	}
-	devices = slices.DeleteFunc(devices, func(d event.PassDevice) bool { return d.Over })
-	for i := range devices {
-		d := &devices[i]
+	told := devices[:0]
+	for _, d := range devices {
 		g := of[d.VoucherID]
-		d.Changed = max(d.Changed, g.Position)
+		if d.Over {
+			continue
+		}
 		if g.Moved {
 			has, err := f.Store.Gift(ctx, account, d.VoucherID)
-			if err != nil {
+			if errors.Is(err, refusal.UnexpectedError) { // it is the same at the next try, and the others wait
+				f.Log.Error("phones are not told that a pass changed", "account", account, "gift", d.VoucherID, "error", err)
+				continue
+			}
+			if err != nil && !errors.Is(err, refusal.NotFound) {
 				return nil, err
 			}
-			d.Over = pass.CardOf(&has) != d.Card
+			d.Over = err != nil || pass.CardOf(&has) != d.Card
 		}
+		d.Changed = max(d.Changed, g.Position)
+		told = append(told, d)
 	}
-	return devices, f.Store.TouchPasses(ctx, devices)
+	return told, f.Store.TouchPasses(ctx, told)
 }
 
 // save writes how far phones were told, every now and then.
