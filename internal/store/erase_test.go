@@ -373,8 +373,17 @@ func testEraseWaiting(t *testing.T, open opener) {
 	due := now.Add(time.Hour)
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{issued},
 		Jobs: []ledger.Job{{ID: newID(), AccountID: account.ID, VoucherID: g.ID, Due: due}}})
+	fillPasses(t, s, account.ID, g.ID)
+	// Google is told anew with the gift, in one transaction: what it is told before that has the old words.
+	google := func(due int) {
+		t.Helper()
+		if is, err := s.GoogleDue(t.Context(), account.ID, 10); err != nil || len(is) != due {
+			t.Errorf("Google is to be told of %v, %v", is, err)
+		}
+	}
 	ask := erase.Request{Account: account, Contact: ana}
 	n, err := s.Eraser.Gifts(t.Context(), ask, []guid.ID{g.ID})
+	google(0)
 	if err != nil || n.Waiting != 1 || standing(t, s, account.ID, []string{ana}) == nil || len(claim(t, s, now, 1)) > 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -383,6 +392,7 @@ func testEraseWaiting(t *testing.T, open opener) {
 	if err != nil || n.Waiting != 0 || standing(t, s, account.ID, []string{ana}) != nil || len(claim(t, s, now, 1)) != 1 {
 		t.Errorf("by force: %+v, %v", n, err)
 	}
+	google(1)
 }
 
 // orderFor makes an order of a gift for each of some people, bought by Carla at a time, whose answer is long.

@@ -396,22 +396,16 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 	return len(told), len(sent), nil
 }
 
-// phones counts the phones that have the pass of a gift, and the object that Google keeps of it, which is written again
-// as the gift will be.
+// phones counts the phones that have the pass of a gift.
 func (e *Eraser) phones(ctx context.Context, account any, id guid.ID) (n int, err error) {
-	const count = `SELECT (SELECT count(*) FROM pass_device AS p WHERE p.account_id = $1 AND p.voucher_id = $2) +
-		(SELECT count(*) FROM google_object AS o WHERE o.account_id = $1 AND o.voucher_id = $2)`
+	const count = `SELECT count(*) FROM pass_device AS p WHERE p.account_id = $1 AND p.voucher_id = $2`
 	err = e.db.Get(ctx, count, []any{account, db.KeyOf(id)}, &n)
 	return n, err
 }
 
 func forgetPhones(ctx context.Context, tx *sql.Tx, account any, id guid.ID) error {
 	const forget = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2`
-	const again = `UPDATE google_object SET changed = changed + 1 WHERE account_id = $1 AND voucher_id = $2`
 	_, err := tx.ExecContext(ctx, forget, account, db.KeyOf(id))
-	if err == nil {
-		_, err = tx.ExecContext(ctx, again, account, db.KeyOf(id))
-	}
 	return err
 }
 

@@ -380,6 +380,8 @@ func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err
 		do(`UPDATE job SET due = $2, claimable_at = $2, attempts = 0 WHERE account_id = $1 AND voucher_id = $3 AND kind = ''
 			AND due = claimable_at AND due > $2`, time.Now().UnixMicro(), id)
 	}
+	// Google has it written anew, as it is after this: who reads it before has not read that.
+	do(`UPDATE google_object SET changed = changed + 1 WHERE account_id = $1 AND voucher_id = $2`, id)
 	for i := range p.entries {
 		if err == nil {
 			err = e.entry(ctx, tx, p, &p.entries[i])
