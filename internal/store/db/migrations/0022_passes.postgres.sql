@@ -13,7 +13,7 @@ CREATE TABLE pass_device (
     made_at    BIGINT  NOT NULL,
     PRIMARY KEY (account_id, voucher_id, device)
 );
-CREATE INDEX pass_device_has ON pass_device (account_id, device);
+CREATE INDEX pass_device_has ON pass_device (device);
 
 -- Which process tells the phones of an account, and up to which event it did.
 CREATE TABLE pass_lease (
