@@ -336,12 +336,11 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	var want []ledger.Request
 	account := newID()
 	for _, operation := range []operation.Name{operation.SendGift, operation.RedeemGift, operation.ReverseRedemption,
-		operation.CancelGift,
-		operation.ReinstateGift, operation.ResendGift, operation.RescheduleGift, operation.TransferBalance,
-		operation.ReplaceGift} {
+		operation.CancelGift, operation.ReinstateGift, operation.ResendGift, operation.RescheduleGift,
+		operation.TransferBalance, operation.ReplaceGift} {
 		r := filled[ledger.Request](t)
 		r.RequestKey = ledger.RequestKey{AccountID: account, Operation: operation, Key: "one key"}
-		r.Answer.Replayed, r.Answer.Dry, r.Answer.Long = false, false, ledger.Long{}
+		r.Answer.Replayed, r.Answer.Dry, r.Answer.Long, r.Answer.Left = false, false, ledger.Long{}, nil
 		want = append(want, r)
 	}
 	spent := ledger.Request{RequestKey: ledger.RequestKey{AccountID: account, Operation: operation.RedeemGift,
@@ -350,8 +349,7 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	save(t, s, ledger.Changes{Requests: append(slices.Clone(want), spent)})
 
 	slices.SortFunc(want, func(a, b ledger.Request) int {
-		return strings.Compare(string(a.Operation),
-			string(b.Operation))
+		return strings.Compare(string(a.Operation), string(b.Operation))
 	})
 	all, err := s.Requests(t.Context(), account, "", "one key")
 	if err != nil {
