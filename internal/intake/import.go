@@ -68,8 +68,42 @@ type Import struct {
 	Used      bool      // something happened to one of them
 	MadeBy    string
 	StartedAt time.Time
-	Told      string // its certificate; "": it is not finished
-	Stopped   string // why whoever wrote its gifts stopped: a sentence; "": nobody did, or it is over
+	Told      string    // its certificate; "": it is not finished
+	AliveAt   time.Time // when whoever writes its gifts or takes it back said last that they are at it
+	Stopped   string    // why whoever wrote its gifts stopped: a sentence; "": nobody did, or it is over
+}
+
+// How often whoever is at an import says so, and for how long others believe it: clocks of two machines differ, and a
+// database may be away for a while.
+const (
+	beat    = 15 * time.Second
+	silence = 2 * time.Minute
+)
+
+// Abandoned reports whether an import is not over, and nobody is at it: whoever was, was killed.
+func (m *Import) Abandoned(now time.Time) bool {
+	return (m.State == Staged || m.State == Undoing) && now.Sub(m.AliveAt) > silence
+}
+
+// Tend keeps saying that somebody is at an import, until it is ended.
+func Tend(ctx context.Context, s Store, m *Import) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	at := Import{AccountID: m.AccountID, ID: m.ID} // the other fields change meanwhile
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		next := time.NewTicker(beat)
+		defer next.Stop()
+		for {
+			_ = s.NoteAlive(ctx, &at) // the next one may succeed
+			select {
+			case <-next.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 var (
@@ -99,6 +133,8 @@ type Store interface {
 	ConfirmImport(ctx context.Context, account, id guid.ID) (*Import, error)
 	// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
 	NoteStopped(ctx context.Context, m *Import, why string) error
+	// NoteAlive keeps that somebody is at an import: its gifts are written, or it is taken back.
+	NoteAlive(ctx context.Context, m *Import) error
 	// TakenCodes gives the gifts that some codes lead to, or led to.
 	TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (map[codes.VoucherCode]Taken, error)
 	// Heads gives how far the newest hash chains have come.

@@ -297,14 +297,14 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 		return nil, ErrRefused
 	}
 	if m := r.Begun; m != nil {
-		if m.Stopped == "" || m.State != Staged {
+		if m.State != Staged {
 			return m, nil
 		}
-		m.Stopped = ""
+		m.Stopped, m.AliveAt = "", time.Now().UTC()
 		return m, s.NoteStopped(ctx, m, "")
 	}
 	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
-		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC()}
+		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC(), AliveAt: time.Now().UTC()}
 	by := o.By
 	by.What = fmt.Sprintf("import %s of %d gifts begins", m.ID, r.Taken)
 	if err := s.BeginImport(ctx, m, by); err != nil {
@@ -325,6 +325,7 @@ func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker
 	case m.State == Finished:
 		return outcome(ctx, s, m, ErrMoved)
 	}
+	defer Tend(ctx, s, m)()
 	if err := write(ctx, s, o, r, m, file); err != nil {
 		return m, err
 	}

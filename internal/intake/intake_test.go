@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"boon.example/internal/boontest"
@@ -647,4 +649,42 @@ func TestWhatIsNotLiveMoneyIsNotImported(t *testing.T) {
 			t.Errorf("%s is imported, valid from %s", name, g.ValidFrom)
 		}
 	}
+}
+
+// beats counts how often somebody says to be at an import.
+type beats struct {
+	intake.Store
+	n atomic.Int32
+}
+
+func (b *beats) NoteAlive(context.Context, *intake.Import) error {
+	b.n.Add(1)
+	return errors.New("the database is away")
+}
+
+// TestWhoeverIsAtAnImportSaysSo: at once, and then so often that nobody takes the import for abandoned, until it ends.
+func TestWhoeverIsAtAnImportSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b beats
+		end := intake.Tend(t.Context(), &b, &intake.Import{})
+		synctest.Wait()
+		if n := b.n.Load(); n != 1 {
+			t.Errorf("it is said %d times at once", n)
+		}
+		for range 10 {
+			before := b.n.Load()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if n := b.n.Load() - before; n < 2 || n > 10 {
+				t.Errorf("in a minute it is said %d times", n)
+			}
+		}
+		end()
+		before := b.n.Load()
+		time.Sleep(time.Hour)
+		if b.n.Load() != before {
+			t.Error("it is said after the end")
+		}
+	})
 }

@@ -103,6 +103,7 @@ func (c *File) undo(t *terminal.Terminal, s *store.Store, a *merchant.Account) e
 	}
 	m, freed := &all[n], 0
 	defer t.Status("")
+	defer intake.Tend(t, s, m)()
 	err = s.UndoImport(t, m, event.TrailEntry{What: fmt.Sprintf("import %s of %d gifts is undone", m.ID, m.Staged)},
 		func(n int) {
 			freed += n

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,11 +11,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"boon.example/internal/event"
+	"boon.example/internal/face/api/manage"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/intake"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -297,5 +301,85 @@ func TestUploadsAreBounded(t *testing.T) {
 	if left, err := os.ReadDir(w.dir); err != nil || slices.ContainsFunc(left,
 		func(f os.DirEntry) bool { return strings.Contains(f.Name(), "scratch") }) {
 		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+// TestImportThatNobodyGoesOnWith: where the instance that writes an import or takes it back was killed, every other
+// instance says so after a while, and whoever does it once more goes on.
+func TestImportThatNobodyGoesOnWith(t *testing.T) {
+	t.Parallel()
+	const confirmed = "expectCount=3&expectTotal=61.75"
+	waiting := make(chan func(context.Context), 10)
+	w := newWorld(t, func(c *config) {
+		c.Imports.Background = func(run func(context.Context)) { waiting <- run }
+	})
+	w.declare(merchant.CodeForm{Digits: 16})
+	killed, kill := context.WithCancel(t.Context())
+	kill()
+	one := "/imports/" + w.upload(confirmed, threeCards).want(200, "import.stopped", "null").at("import.importID")
+	(<-waiting)(killed)
+	w.get(one).want(200, "state", "STAGED", "stopped", "null")
+	abandoned := func(state, do string) {
+		t.Helper()
+		w.skew.Store(int64(3 * time.Minute))
+		if r := w.get(one).want(200, "state", state); !strings.Contains(r.at("stopped"), do) {
+			t.Errorf("of an import that nobody goes on with is said %q", r.at("stopped"))
+		}
+		w.skew.Store(0)
+	}
+	abandoned("STAGED", "Send the same file again")
+	w.upload(confirmed, threeCards).want(200, "import.stopped", "null")
+	(<-waiting)(t.Context())
+	w.get(one).want(200, "state", "FINISHED", "stopped", "null")
+	w.skew.Store(int64(3 * time.Minute))
+	w.get(one).want(200, "stopped", "null") // it is over
+	w.skew.Store(0)
+	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
+	(<-waiting)(killed)
+	abandoned("UNDOING", "Undo the import once more")
+	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
+	(<-waiting)(t.Context())
+	w.get(one).want(200, "state", "UNDONE", "stopped", "null")
+}
+
+type keptImports = manage.Imports // a field named Imports would hide the method
+
+// elsewhere is a store in which another instance goes on with the import, or which writes none.
+type elsewhere struct {
+	keptImports
+	failed atomic.Pointer[error]
+}
+
+func (e *elsewhere) FinishImport(context.Context, *intake.Import, event.TrailEntry) error {
+	return *e.failed.Load()
+}
+
+// TestImportThatAnotherInstanceWrites: where two instances write one import, the slower one does not have people take
+// it back. Where writing failed, that is said, until it is taken back.
+func TestImportThatAnotherInstanceWrites(t *testing.T) {
+	t.Parallel()
+	const confirmed = "expectCount=3&expectTotal=61.75"
+	waiting := make(chan func(context.Context), 10)
+	var s elsewhere
+	var failures []error
+	w := newWorld(t, func(c *config) {
+		s.keptImports, c.Imports.Store = c.Imports.Store, &s
+		c.Imports.Failed = func(_, _ guid.ID, err error) { failures = append(failures, err) }
+		c.Imports.Background = func(run func(context.Context)) { waiting <- run }
+	})
+	w.declare(merchant.CodeForm{Digits: 16})
+	for failed, stopped := range map[error]bool{intake.ErrMoved: false, errors.New("a disk is full"): true} {
+		s.failed.Store(&failed)
+		one := "/imports/" + w.upload(confirmed, threeCards).want(200).at("import.importID")
+		(<-waiting)(t.Context())
+		if r := w.get(one).want(200, "state", "STAGED"); (r.at("stopped") != "null") != stopped {
+			t.Errorf("after %v, it stopped as %q", failed, r.at("stopped"))
+		}
+		w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
+		(<-waiting)(t.Context())
+		w.get(one).want(200, "state", "UNDONE", "stopped", "null")
+	}
+	if len(failures) != 1 {
+		t.Errorf("the operator is told of %v", failures)
 	}
 }

@@ -54,12 +54,13 @@ type Register struct {
 func New(d *db.DB, s *setup.Setup) *Register { return &Register{d, s} }
 
 const importColumns = `account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
-	planned, stopped`
+	planned, stopped, alive_at`
 
 func scanImport(from db.Scanner) (m intake.Import, err error) {
 	var file []byte
 	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
-		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &m.Stopped)
+		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &m.Stopped,
+		db.ScanTime(&m.AliveAt))
 	copy(m.File[:], file)
 	return m, err
 }
@@ -67,7 +68,7 @@ func scanImport(from db.Scanner) (m intake.Import, err error) {
 // Imports gives those of an account, the newest first.
 func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Import, error) {
 	const query = `SELECT account_id, id, state, file, asked, as_of, staged, used, made_by, started_at, told,
-			planned, stopped
+			planned, stopped, alive_at
 		FROM gift_import WHERE account_id = $1 ORDER BY id DESC`
 	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, scanImport)
 	if err != nil {
@@ -80,9 +81,10 @@ func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Impor
 func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
-				planned)
-			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7, $8)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
-			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt), m.Planned)
+				planned, alive_at)
+			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7, $8, $9)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
+			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt), m.Planned,
+			db.Micros(time.Now()))
 		if err != nil {
 			return err
 		}
@@ -133,12 +135,27 @@ func (s *Register) FinishImport(ctx context.Context, m *intake.Import, by event.
 // NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
 func (s *Register) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3
-			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why)
+		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3, alive_at = $4
+			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why,
+			db.Micros(time.Now()))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("noting why import %s stopped: %w", m.ID, err)
+	}
+	return nil
+}
+
+// NoteAlive keeps that somebody is at an import: its gifts are written, or it is taken back.
+func (s *Register) NoteAlive(ctx context.Context, m *intake.Import) error {
+	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET alive_at = $3
+			WHERE account_id = $1 AND id = $2 AND state IN ('STAGED', 'UNDOING')`, db.KeyOf(m.AccountID), db.KeyOf(m.ID),
+			db.Micros(time.Now()))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting that somebody is at import %s: %w", m.ID, err)
 	}
 	return nil
 }
@@ -219,13 +236,13 @@ func (s *Register) HideImport(ctx context.Context, m *intake.Import) error {
 		case is.Used:
 			return intake.ErrUsed
 		case is.State == intake.Staged:
-			return s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING'
-				WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`)
+			return s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', alive_at = $3, stopped = ''
+				WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.Micros(time.Now()))
 		case s.db.Spread:
 			return intake.ErrNoUndo
 		}
-		err = s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', flips = flips + 1
-			WHERE account_id = $1 AND id = $2 AND state = 'FINISHED' AND NOT used`)
+		err = s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', flips = flips + 1, alive_at = $3
+			WHERE account_id = $1 AND id = $2 AND state = 'FINISHED' AND NOT used`, db.Micros(time.Now()))
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `UPDATE tally SET vouchers = vouchers - $2 WHERE account_id = $1`,
 				db.KeyOf(m.AccountID), is.Staged)

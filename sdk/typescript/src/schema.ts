@@ -558,7 +558,7 @@ export interface paths {
         };
         /**
          * How far an import is
-         * @description Any instance of the service tells it. While giftsWritten grows, the import goes on. If it stands still or stopped says why, send the same file once more.
+         * @description Any instance of the service tells it. While giftsWritten grows, the import goes on. If stopped says that nobody goes on, do what it says.
          */
         get: operations["getImport"];
         put?: never;
@@ -2992,7 +2992,7 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description Why nobody writes its gifts on, and what to do; null: it goes on, or is over. */
+            /** @description Why nobody writes its gifts on or goes on taking it back, and what to do; two minutes after an instance was killed, this says so; null: it goes on, or is over. */
             stopped: string | null;
             /** @description Whether something happened to one of its gifts; then it is not undone any more. */
             used: boolean;
@@ -3028,7 +3028,7 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description Why nobody writes its gifts on, and what to do; null: it goes on, or is over. */
+            /** @description Why nobody writes its gifts on or goes on taking it back, and what to do; two minutes after an instance was killed, this says so; null: it goes on, or is over. */
             stopped: string | null;
             /** @description Whether something happened to one of its gifts; then it is not undone any more. */
             used: boolean;

@@ -51,7 +51,9 @@ const (
 
 // importing is what the imports of all accounts share in this process.
 type importing struct {
-	files   *fair.Places // for files in the folder: they are uploaded, checked, or written
+	// For files in the folder, while they are uploaded, checked, or written. An account has at most four, and a dozen
+	// accounts that take all they can leave a place to the next one.
+	files   *fair.Places
 	checks  *fair.Places // for files that are checked, which takes memory
 	writing *fair.Places // for imports that are written: they take turns with tills at the writer
 
@@ -60,7 +62,7 @@ type importing struct {
 }
 
 func newImporting() *importing {
-	return &importing{files: fair.NewShared(8, 1), checks: fair.New(1), writing: fair.New(1), now: map[guid.ID]guid.ID{}}
+	return &importing{files: fair.NewShared(24, 6), checks: fair.New(1), writing: fair.New(1), now: map[guid.ID]guid.ID{}}
 }
 
 // begin has an account be at an import, unless it is at one; then end must follow. at is the import that the account is
@@ -198,7 +200,7 @@ func (u *uploaded) check() error {
 
 // answer tells what the file comes to.
 func (u *uploaded) answer() (ledger.Answer, error) {
-	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report) }), nil
+	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report, u.MachineTime()) }), nil
 }
 
 // readImport reads how a file is to be taken.
@@ -297,15 +299,18 @@ func (o *Operations) write(ctx context.Context, order *intake.Order, r *intake.R
 	m := r.Begun
 	defer o.imports.end(m.AccountID)
 	defer end()
+	waits := intake.Tend(ctx, o.Imports.Store, m)
 	done, err := o.imports.writing.Take(ctx, m.AccountID, guid.ID{})
-	if err != nil {
+	if waits(); err != nil {
 		return // the service stops; whoever sends the file again goes on
 	}
 	defer done()
-	if _, err := intake.Bring(ctx, o.Imports.Store, order, r, file); err != nil && ctx.Err() == nil {
-		o.Imports.Failed(m.AccountID, m.ID, errors.Join(err, o.Imports.Store.NoteStopped(ctx, m,
-			"Writing the gifts failed. Send the same file again to go on, or undo the import.")))
+	_, err = intake.Bring(ctx, o.Imports.Store, order, r, file)
+	if err == nil || ctx.Err() != nil || errors.Is(err, intake.ErrMoved) { // ErrMoved: another instance is at it
+		return
 	}
+	o.Imports.Failed(m.AccountID, m.ID, errors.Join(err, o.Imports.Store.NoteStopped(ctx, m,
+		"Writing the gifts failed. Send the same file again to go on, or undo the import.")))
 }
 
 // begin keeps that the import is going to be written.
@@ -320,7 +325,7 @@ func (u *uploaded) begin() (*intake.Import, error) {
 }
 
 // writeChecked writes what a file comes to, and the import that it belongs to.
-func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report) {
+func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, now time.Time) {
 	w.Text("fileSHA256", fmt.Sprintf("%x", r.File))
 	w.Integer("linesRead", r.Read)
 	w.Integer("linesRefused", r.Refused)
@@ -344,11 +349,11 @@ func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report) {
 		return
 	}
 	w.Object("import")
-	writeImport(w, r.Begun)
+	writeImport(w, r.Begun, now)
 	w.Close()
 }
 
-func writeImport(w *wire.Writer, m *intake.Import) {
+func writeImport(w *wire.Writer, m *intake.Import, now time.Time) {
 	w.ID("importID", m.ID)
 	w.Text("state", string(m.State))
 	w.Integer("giftsWritten", m.Staged)
@@ -362,7 +367,18 @@ func writeImport(w *wire.Writer, m *intake.Import) {
 	w.Text("by", m.MadeBy)
 	w.Text("fileSHA256", fmt.Sprintf("%x", m.File))
 	w.Boolean("used", m.Used)
-	w.TextOrNull("stopped", m.Stopped)
+	w.TextOrNull("stopped", stopped(m, now))
+}
+
+// stopped says why nobody goes on with an import; "": somebody does, or it is over.
+func stopped(m *intake.Import, now time.Time) string {
+	switch {
+	case m.Stopped != "" || !m.Abandoned(now):
+		return m.Stopped
+	case m.State == intake.Undoing:
+		return "The instance that took the import back has ended. Undo the import once more to go on."
+	}
+	return "Whoever wrote the gifts has ended. Send the same file again to go on, or undo the import."
 }
 
 // ListImports lists the imports of the account, the newest first.
@@ -375,7 +391,7 @@ func ListImports(c *Call) (ledger.Answer, error) {
 		w.List("imports")
 		for n := range all {
 			w.Open()
-			writeImport(w, &all[n])
+			writeImport(w, &all[n], c.MachineTime())
 			w.Close()
 		}
 		w.EndList()
@@ -406,7 +422,7 @@ func ShowImport(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m, c.MachineTime()) }), nil
 }
 
 // ShowCertificate gives the certificate of an import that is finished, as it was signed, or the page that a person
@@ -458,7 +474,7 @@ func UndoImport(c *Call) (ledger.Answer, error) {
 			}
 		}
 	}
-	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m) }), nil
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m, c.MachineTime()) }), nil
 }
 
 // undo hides the gifts of an import, and has their codes be made free.
@@ -477,12 +493,13 @@ func (c *Call) undo(m *intake.Import) error {
 	case err != nil:
 		return service.Stored(err)
 	}
-	m.State = intake.Undoing
+	m.State, m.AliveAt, m.Stopped = intake.Undoing, c.MachineTime(), ""
 	by := event.TrailEntry{Actor: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
 		What: fmt.Sprintf("import %s of %d gifts is undone", m.ID, m.Staged)}
 	operations, undone := c.Operations, *m
 	c.Imports.Background(func(ctx context.Context) {
 		defer operations.imports.end(undone.AccountID)
+		defer intake.Tend(ctx, operations.Imports.Store, &undone)()
 		err := operations.Imports.Store.UndoImport(ctx, &undone, by, func(int) {})
 		if err != nil && ctx.Err() == nil {
 			operations.Imports.Failed(undone.AccountID, undone.ID, err)

@@ -40,7 +40,8 @@ func (r *Request) Upload(path string, file io.Reader, answer any) error {
 		return r.Member.Caller(r.Account), nil
 	}))
 	from.Header = http.Header{"X-Request-Id": {r.RequestID}, "Content-Type": {"text/csv"},
-		forwardedFor: r.HTTP.Header.Values(forwardedFor)}
+		"Accept-Language": {string(r.Locale.Language())},
+		forwardedFor:      r.HTTP.Header.Values(forwardedFor)}
 	to, err := url.Parse(path)
 	if err != nil {
 		return fmt.Errorf("sending a file to %s: %w", path, err)

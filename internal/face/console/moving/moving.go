@@ -65,7 +65,7 @@ func (m *told) shown(r *desk.Request) shown {
 	return shown{told: *m, To: all + "/" + m.ImportID, All: all,
 		StateIs: r.Locale.Text("console.import.state." + m.State),
 		BringIn: r.Member.Role.May().Has(mayBringIn),
-		Goes:    m.State == "UNDOING" || m.State == "STAGED" && m.Stopped == "",
+		Goes:    (m.State == "UNDOING" || m.State == "STAGED") && m.Stopped == "",
 		AsOfIs:  r.Locale.Moment(m.AsOf.In(r.Account.Zone))}
 }
 
