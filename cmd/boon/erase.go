@@ -54,13 +54,22 @@ func (c *eraseCmd) Run(t *terminal.Terminal) error {
 			return err
 		}
 		var total erase.Counts
+		lists := 0
 		for _, a := range accounts {
 			n, err := c.erase(t, s, a)
 			if total.Add(n); err != nil {
 				return err
 			}
+			more, err := c.lists(t, s, a)
+			if lists += more; err != nil {
+				return err
+			}
 		}
-		return c.tell(t, s, total)
+		err = c.tell(t, s, total)
+		if lists > 0 && err == nil && !c.DryRun {
+			return terminal.ErrQuiet
+		}
+		return err
 	})
 }
 
@@ -136,6 +145,23 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 		done(gifts, int64(len(ids)))
 	}
 	return s.Eraser.Gifts(t, ask, ids)
+}
+
+// lists tells how many lists of *Send to many* name the person. They stay as they are: some of it may be sent already.
+func (c *eraseCmd) lists(t *terminal.Terminal, s *store.Store, a *merchant.Account) (int, error) {
+	lists, until, err := s.SendListsTo(t, a.ID, func(is string) bool {
+		if strings.Contains(c.Contact, "@") {
+			return contact.FoldEmail(is) == contact.FoldEmail(c.Contact)
+		}
+		whole, err := contact.Parse(contact.SMS, normalize.Address(strings.TrimSpace(is)), a.TextCountries)
+		return is == c.Contact || err == nil && whole == c.Contact
+	})
+	if lists > 0 {
+		fmt.Fprintf(t.Stdout, "%d lists of \"Send to many\" of account %s name the person, and stay as they are: throw "+
+			"away in the console what is not sent. What is left is deleted on %s.\n", lists, a.ID,
+			until.In(a.Zone).Format("2006-01-02 15:04 MST"))
+	}
+	return lists, err
 }
 
 // tell says what was erased, in numbers, and what still stands.

@@ -106,6 +106,15 @@ type Row struct {
 	Told []Column `json:"told,omitempty"`
 }
 
+// Names reports whether a contact is that of a row, or of whoever pays.
+func (c *Content) Names(is func(contact string) bool) bool {
+	var buyer struct {
+		Email string `json:"externalTransactionCustomerEmailAddress"`
+	}
+	return json.Unmarshal(c.Order, &buyer) == nil && is(buyer.Email) ||
+		slices.ContainsFunc(c.Rows, func(r Row) bool { return is(r.Contact) })
+}
+
 // State is how far a list has come.
 type State string
 

@@ -64,6 +64,35 @@ func testSendLists(t *testing.T, open opener) {
 	}
 }
 
+// testSendListsAreSearched for a contact, as long as they keep what is sent.
+func testSendListsAreSearched(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	l, other := sendListOf(account), sendListOf(newID())
+	c := *sendContent
+	c.Order = []byte(`{"externalTransactionCustomerEmailAddress":"carla@example.com"}`)
+	must(t, errors.Join(s.KeepSendList(t.Context(), l, &c), s.KeepSendList(t.Context(), other, sendContent)))
+	find := func(contact string) int {
+		t.Helper()
+		n, until, err := s.SendListsTo(t.Context(), account, func(is string) bool { return is == contact })
+		if must(t, err); n > 0 != until.Equal(l.MadeAt.Add(sendlist.WaitsFor)) {
+			t.Errorf("%d lists are kept until %v", n, until)
+		}
+		return n
+	}
+	if rows, buyer, nobody := find("ana@example.com"), find("carla@example.com"), find("ben@example.com"); rows != 1 ||
+		buyer != 1 || nobody != 0 {
+		t.Errorf("found in %d lists, as the buyer in %d, somebody else in %d", rows, buyer, nobody)
+	}
+	must(t, s.ChangeSendList(t.Context(), account, l.ID, noon, func(l *sendlist.List) error {
+		l.ConfirmedAt, l.EndedAt = noon, noon
+		return nil
+	}))
+	if n := find("ana@example.com"); n != 0 {
+		t.Error("a list that is sent keeps whom it was sent to")
+	}
+}
+
 // testSendListsAreClaimed: one process at a time works on a list, until it says how far it came or its time is over.
 func testSendListsAreClaimed(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/staff"
+	"boon.example/internal/store/db"
 )
 
 // ann is a member of an account's staff.
@@ -60,6 +62,27 @@ func testStaffIsKept(t *testing.T, open opener) {
 		if _, err := s.Invitation(t.Context(), wrong, noon); !errors.Is(err, refusal.NotFound) {
 			t.Errorf("token %q opens an invitation: %v", wrong, err)
 		}
+	}
+}
+
+// testNoticesThatCannotBeRead: a mail whose row was changed stops none that is due after it.
+func testNoticesThatCannotBeRead(t *testing.T, open opener) {
+	s, _ := open(t)
+	m := ann(newID())
+	begun := m.Begin("Firefox", "192.0.2.1", noon)
+	n, spoiled := m.Notice(&begun.Session), newID()
+	changeStaff(t, s, m.AccountID, staff.Changes{Save: []staff.Member{m}, Notices: []staff.Notice{n}})
+	must(t, s.db.Write(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `INSERT INTO staff_notice (id, due, document) VALUES ($1, $2, $3)`,
+			db.KeyOf(spoiled), db.Micros(noon.Add(-time.Hour)), []byte("spoiled"))
+		return err
+	}))
+	if _, is, err := s.ClaimNotice(t.Context(), noon, noon.Add(time.Minute)); is || err == nil {
+		t.Errorf("a row that was changed is read: %t, %v", is, err)
+	}
+	got, is, err := s.ClaimNotice(t.Context(), noon, noon.Add(time.Minute))
+	if must(t, err); !is || got.ID != n.ID {
+		t.Errorf("the next mail is %s (%t), not %s", got.ID, is, n.ID)
 	}
 }
 

@@ -134,6 +134,40 @@ func (s *Lists) SendLists(ctx context.Context, account guid.ID) ([]sendlist.List
 	return all, nil
 }
 
+// SendListsTo counts the lists of an account whose content names a contact: as that of a row, or of whoever pays. until
+// is when the last of them is deleted.
+func (s *Lists) SendListsTo(ctx context.Context, account guid.ID, is func(contact string) bool) (lists int,
+	until time.Time, err error) {
+	const query = `SELECT l.id, l.until, l.content FROM send_list AS l WHERE l.account_id = $1 AND l.content IS NOT NULL`
+	all, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(account)}, func(from db.Scanner) (at time.Time, err error) {
+		var id guid.ID
+		var content []byte
+		if err := from.Scan(db.ScanID(&id), db.ScanTime(&at), &content); err != nil {
+			return at, err
+		}
+		var c sendlist.Content
+		if err := s.open(contentDomain, content, account, id, &c); err != nil {
+			return at, err
+		}
+		if !c.Names(is) {
+			at = time.Time{}
+		}
+		return at, nil
+	})
+	if err != nil {
+		return 0, until, fmt.Errorf("searching the lists of account %s: %w", account, err)
+	}
+	for _, at := range all {
+		if !at.IsZero() {
+			lists++
+		}
+		if at.After(until) {
+			until = at
+		}
+	}
+	return lists, until, nil
+}
+
 // ChangeSendList changes a list in one transaction, alone among all changes of it: change is given the list as it is.
 // Its error is given back as it is, and then nothing is changed. It may be asked again. A list that is done keeps no
 // content. Where there is something to do for the list, it is due from an instant on. There is none: refusal.NotFound.

@@ -3,6 +3,7 @@ package staff
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,27 +22,26 @@ func (s *Staff) saveNotice(ctx context.Context, tx *sql.Tx, n *staff.Notice) err
 }
 
 // ClaimNotice leases the mail that is due for the longest time: nobody else gets it before until. No mail is due where
-// there is none.
+// there is none. One that cannot be read is an error, and is leased too, so that it stops no other.
 func (s *Staff) ClaimNotice(ctx context.Context, now, until time.Time) (n staff.Notice, is bool, err error) {
 	for {
+		var id guid.ID
 		var due time.Time
-		all, err := db.Collect(ctx, s.db, `SELECT n.id, n.due, n.document FROM staff_notice AS n WHERE n.due <= $1
-			ORDER BY n.due, n.id LIMIT 1`, []any{db.Micros(now)}, func(from db.Scanner) (n staff.Notice, err error) {
-			var id guid.ID
-			var document []byte
-			if err := from.Scan(db.ScanID(&id), db.ScanTime(&due), &document); err != nil {
-				return n, err
-			}
-			return n, s.open(noticeDomain, document, id[:], &n)
-		})
+		var document []byte
+		err := s.db.Get(ctx, `SELECT n.id, n.due, n.document FROM staff_notice AS n WHERE n.due <= $1
+			ORDER BY n.due, n.id LIMIT 1`, []any{db.Micros(now)}, db.ScanID(&id), db.ScanTime(&due), &document)
+		if errors.Is(err, sql.ErrNoRows) {
+			return n, false, nil
+		}
 		if err != nil {
 			return n, false, fmt.Errorf("looking for a notice to the staff: %w", err)
 		}
-		if len(all) == 0 {
-			return n, false, nil
+		if is, err = s.leaseNotice(ctx, id, due, until); err != nil {
+			return n, false, err
 		}
-		if is, err = s.leaseNotice(ctx, all[0].ID, due, until); is || err != nil {
-			return all[0], is, err
+		if is {
+			err = s.open(noticeDomain, document, id[:], &n)
+			return n, err == nil, err
 		}
 	}
 }
