@@ -37,6 +37,9 @@ func same(value any) any { return value }
 // Say is the phrase in the words of a language, which has the same values in its text. show gives a value as the
 // reader knows it; it is not asked about what is said in words.
 func (p *Phrase) Say(words func(Text) string, show func(value any) any) string {
+	if text := words(p.text); len(p.values) == 0 && !strings.Contains(text, "%") {
+		return text
+	}
 	values := slices.Clone(p.values)
 	for n, value := range values {
 		switch value := value.(type) {

@@ -3,9 +3,11 @@
 package record
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
@@ -24,8 +26,28 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 		&v.Funded, &v.Balance, &v.Status, &v.Seq, db.ScanID(&v.Last), db.ScanTime(&v.ValidFrom), db.ScanTime(&v.ValidUntil),
 		db.ScanTime(&v.CreatedAt), &v.MadeBy, scanHolds{&v.Holds},
 		&v.Fixed, scanVerification{keys, v}, &v.WrongCodes, &v.Blocked, db.ScanTime(&v.Extended), &v.Replaced,
-		scanItems{&v.Items}, &v.Tells, &v.BuyerLanguage,
+		scanItems{&v.Items}, scanBuyer{v},
 	}
+}
+
+// scanBuyer reads what the buyer of a voucher is told, and in which language: "3 de". It is NULL where nobody is told,
+// as nearly everywhere: one column that is NULL costs a look-up less than two that have values.
+type scanBuyer struct{ to *gift.Voucher }
+
+// Scan implements sql.Scanner.
+func (s scanBuyer) Scan(column any) error {
+	s.to.Tells, s.to.BuyerLanguage = 0, ""
+	if column == nil {
+		return nil
+	}
+	var buyer sql.NullString
+	if err := buyer.Scan(column); err != nil {
+		return err
+	}
+	tells, language, _ := strings.Cut(buyer.String, " ")
+	s.to.BuyerLanguage = language
+	_, err := fmt.Sscan(tells, &s.to.Tells)
+	return err
 }
 
 // InsertVoucher writes rows that VoucherRow made.
