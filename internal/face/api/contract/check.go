@@ -84,8 +84,7 @@ func (f *file) check(c call) []error {
 	f.note(op, c)
 	errs = append(errs, f.checkAnswer(documented.Value, c)...)
 	if f.older != nil {
-		_, path, _ := strings.Cut(c.request.Pattern, " ")
-		errs = append(errs, f.older.check(path, c)...)
+		errs = append(errs, f.older.check(c.request.Pattern, c)...)
 	}
 	return errs
 }
@@ -108,15 +107,20 @@ func (f *file) checkElsewhere(c call, knownPath bool) []error {
 }
 
 // find gives the operation of a call, whose request then has the values of the path; known tells whether the path
-// exists for another method.
+// exists, maybe for another method. Of two paths that fit, such as /imports/check and /imports/{importID}, the one
+// without parameters is meant, as OpenAPI has it, also where it lacks the method.
 func (f *file) find(c *call) (op *openapi3.Operation, known bool) {
 	c.request = c.request.Clone(c.request.Context())
 	answer := httptest.NewRecorder()
 	f.mux.ServeHTTP(answer, c.request)
-	if answer.Code == http.StatusOK {
-		op = f.operations[c.request.Pattern]
+	if answer.Code != http.StatusOK {
+		return nil, false
 	}
-	return op, answer.Code == http.StatusMethodNotAllowed
+	method := c.request.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	return f.operations[Route{Method: method, Path: c.request.Pattern}.pattern()], true
 }
 
 func (f *file) note(op *openapi3.Operation, c call) {

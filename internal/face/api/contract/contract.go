@@ -42,7 +42,7 @@ type file struct {
 	doc             *openapi3.T
 	routes          []Route
 	operations      map[string]*openapi3.Operation // by pattern
-	mux             *http.ServeMux
+	mux             *http.ServeMux                 // finds the path that fits best, whatever the method
 	asked, answered *judge
 	older           *older // nil: there is none
 
@@ -166,7 +166,9 @@ func load(openAPI []byte) (*file, error) {
 		seen: map[string]bool{}}
 	for _, route := range f.routes {
 		f.operations[route.pattern()] = doc.Paths.Value(route.Path).GetOperation(route.Method)
-		f.mux.HandleFunc(route.pattern(), func(http.ResponseWriter, *http.Request) {})
+	}
+	for path := range doc.Paths.Map() {
+		f.mux.HandleFunc(path, func(http.ResponseWriter, *http.Request) {})
 	}
 	for _, name := range elsewhere {
 		if doc.Components.Responses[name] == nil {
