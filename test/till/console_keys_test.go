@@ -23,9 +23,11 @@ func (s *shop) staffDevice(email string, more ...string) *device {
 	return d
 }
 
-// press presses keys, wherever the focus is.
+// press presses keys, wherever the focus is, once the page's script takes them: it shows the button for them last. A
+// page's text is there before its scripts are.
 func (d *device) press(keys string) {
 	d.Helper()
+	d.until("the page takes no keys", `document.getElementById("keys-open")?.hidden === false`)
 	d.do(chromedp.KeyEvent(keys))
 }
 

@@ -19,7 +19,8 @@ func TestAPreviewFollows(t *testing.T) {
 	d := s.staffDevice("ann@example.com")
 	d.look("light", 1280, 800)
 	d.open("/console/" + account + "/send")
-	const guest = `document.querySelector("iframe[name=preview]").contentDocument.body.innerText`
+	// a frame that loads has no body yet
+	const guest = `(document.querySelector("iframe[name=preview]").contentDocument?.body?.innerText ?? "")`
 	d.until("there is no preview", guest+`.includes("Harbor Coffee")`)
 	steps := js[int](d, "history.length")
 	d.do(chromedp.SendKeys(`[name="value"]`, "42.50"), chromedp.SendKeys(`[name="recipient"]`, "Grandma"))

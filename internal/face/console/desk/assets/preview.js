@@ -17,8 +17,12 @@ async function show() {
   old.replaceWith(frame);
 }
 
-form.addEventListener("input", () => {
+function follow() {
   clearTimeout(waits);
   waits = setTimeout(() => show().catch(() => {}), restsFor); // without a network the preview stays as it is
-});
+}
+
+form.addEventListener("input", follow);
+// What was typed before this script came, or what the browser put back.
+if ([...form.elements].some((field) => "defaultValue" in field && field.value !== field.defaultValue)) follow();
 button.hidden = true;
