@@ -367,7 +367,9 @@ func TestAPreviewFollowsTheForm(t *testing.T) {
 		!strings.Contains(form.body, `formaction="send/preview" formtarget="preview" formnovalidate`) {
 		t.Errorf("the form has no preview: %s", form.body)
 	}
-	b.want(http.StatusOK, harborConsole+"send/preview", nil)
+	if empty := b.want(http.StatusOK, harborConsole+"send/preview", nil); !strings.Contains(empty.body, "$25.00") {
+		t.Errorf("before a value is typed, the preview shows %s", empty.body)
+	}
 	page := b.want(http.StatusOK, harborConsole+"send/preview", url.Values{"value": {"42.50"}, "recipient": {"Ana"},
 		"sender": {"Ben"}, "message": {`<script src="https://evil.example"></script>`}})
 	for _, want := range []string{"$42.50", "Ana", "Ben", "&lt;script", "Harbor Coffee"} {
@@ -379,8 +381,11 @@ func TestAPreviewFollowsTheForm(t *testing.T) {
 		strings.Contains(policy, "unsafe") || page.header.Get("X-Frame-Options") != "SAMEORIGIN" {
 		t.Errorf("the preview has the policy %q", policy)
 	}
-	for _, bad := range []string{"", "a lot", "-1", "1e400", "999999999999999999"} {
-		b.want(http.StatusOK, harborConsole+"send/preview", url.Values{"value": {bad}})
+	for _, bad := range []string{"", "0", "a lot", "-1", "1e400", "999999999999999999"} {
+		page := b.want(http.StatusOK, harborConsole+"send/preview", url.Values{"value": {bad}})
+		if strings.Contains(page.body, "Used in full") {
+			t.Errorf("with the value %q, the preview shows a gift that is used: %s", bad, page.body)
+		}
 	}
 	if list := b.want(http.StatusOK, harborConsole+"gifts", nil); !strings.Contains(list.body, "No gifts") {
 		t.Errorf("a preview made a gift: %s", list.body)

@@ -14,8 +14,12 @@ import (
 // Sample shows a gift that there is not, as its guest would see it.
 type Sample func(*merchant.Account, gift.Gift) http.Handler
 
+// sampleValue is what a gift is worth in the preview until its value is typed, in the currency's smallest unit.
+const sampleValue = 2_500
+
 // preview shows the page of the gift that the form for sending has in it, and sends nothing. What cannot be read yet is
-// left out: the form says so when it is sent.
+// left out: the form says so when it is sent. A value that is not there yet is sampleValue: a gift of nothing would look
+// as if it were used.
 func (f *pages) preview(r *desk.Request) (desk.View, error) {
 	typed := r.HTTP.PostForm.Get
 	a := r.Account
@@ -23,11 +27,13 @@ func (f *pages) preview(r *desk.Request) (desk.View, error) {
 		Currency: a.Currency, Status: gift.Delivered, CreatedAt: r.Now},
 		Card: gift.Card{Sender: typed("sender"), Recipient: typed("recipient"), Message: typed("message"),
 			Method: contact.Printed, DesignID: a.DefaultDesign, DeliveryZone: a.Zone.String(), DeliveredAt: r.Now}}
+	g.Funded = sampleValue
 	if number, err := readValue(r, typed("value")); err == nil {
-		if value, err := a.Currency.Parse(money.Number(number)); err == nil {
-			g.Funded, g.Fixed, g.Balance = value, value, value
+		if value, err := a.Currency.Parse(money.Number(number)); err == nil && value > 0 {
+			g.Funded = value
 		}
 	}
+	g.Fixed, g.Balance = g.Funded, g.Funded
 	if g.Card.Sender == "" {
 		g.Card.Sender = a.Name
 	}
