@@ -1,8 +1,6 @@
 package till
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -34,10 +32,5 @@ func TestAPreviewFollows(t *testing.T) {
 	d.until("the button shows nothing", guest+`.includes("For a rainy day")`)
 	d.shows("h1", "Send")
 	d.console("console-preview")
-	d.mu.Lock() // the guest's page has a script, which its frame does not let run: the browser says so, and that is right
-	d.trouble = slices.DeleteFunc(d.trouble, func(said string) bool {
-		return strings.HasPrefix(said, "Blocked script execution in ") && strings.Contains(said, "sandboxed")
-	})
-	d.mu.Unlock()
 	d.calm()
 }

@@ -39,7 +39,7 @@ func (w *world) whole() map[string][]string {
 	all := map[string][]string{
 		"send-gift": {
 			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
-				notes + `,` + purchase + `}`,
+				notes + `,` + purchase + `,"notifyBuyer":true,"externalTransactionCustomerLanguage":"de"}`,
 			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient +
 				`}],` + notes + `,` + promotion +
 				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,

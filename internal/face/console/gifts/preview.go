@@ -18,7 +18,7 @@ type Sample func(*merchant.Account, gift.Gift) http.Handler
 const sampleValue = 2_500
 
 // preview shows the page of the gift that the form for sending has in it, and sends nothing. What cannot be read yet is
-// left out: the form says so when it is sent. A value that is not there yet is sampleValue: a gift of nothing would look
+// left out: the form says so when it is sent. While there is no value, it is sampleValue: a gift of nothing would look
 // as if it were used.
 func (f *pages) preview(r *desk.Request) (desk.View, error) {
 	typed := r.HTTP.PostForm.Get
