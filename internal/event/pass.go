@@ -43,4 +43,5 @@ type GooglePass struct {
 
 	Card    PassCard // of which Google has an object; zero: of none
 	Changed int64    // the position of the newest event that Google is to know of
+	Told    int64    // the one that Google knows of; below zero: it is to be told once more, whatever it knows
 }

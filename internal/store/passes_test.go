@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/erase"
 	"boon.example/internal/store/passes"
 )
 
@@ -173,7 +174,7 @@ func testTouched(t *testing.T, open opener) {
 }
 
 // testGooglePasses: a pass that changed is due until Google has it, as of the newest change; what changed meanwhile
-// stays due; a page learns of which card Google has an object.
+// stays due, and so does what two wrote; a page learns of which card Google has an object.
 func testGooglePasses(t *testing.T, open opener) {
 	s, again := open(t)
 	account, one, two := newID(), newID(), newID()
@@ -194,11 +195,35 @@ func testGooglePasses(t *testing.T, open opener) {
 	touch(event.TouchedGift{VoucherID: one, Position: 10})
 	first.Card, second.Card = event.PassCard{1}, event.PassCard{2}
 	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{first, second}))
-	first.Changed = 10
+	first.Changed, first.Told = 10, 9
 	due(first)
 	for voucher, want := range map[guid.ID]event.PassCard{one: {1}, two: {2}, newID(): {}} {
 		if is, err := again().GooglePass(t.Context(), account, voucher); err != nil || is != want {
 			t.Errorf("Google has the card %v, want %v; %v", is, want, err)
 		}
 	}
+	// Two write the same: nobody knows what Google has, so it is written once more.
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{first}))
+	due()
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{first}))
+	is := first
+	is.Told = -1
+	due(is)
+	// What an erasure asks for is asked for again while it is written, and hides no event that comes next.
+	erased := func() {
+		t.Helper()
+		spoil(t, s, erase.AgainGoogle, db.KeyOf(account), db.KeyOf(one))
+	}
+	erased()
+	is.Told = -2
+	due(is)
+	erased()
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{is}))
+	is.Told = -4
+	due(is)
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{is}))
+	due()
+	touch(event.TouchedGift{VoucherID: one, Position: 11})
+	is.Changed, is.Told = 11, 10
+	due(is)
 }

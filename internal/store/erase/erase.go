@@ -349,6 +349,11 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 	return g, err
 }
 
+// AgainGoogle has an object of Google be written once more, whatever Google knows: also by who is just writing it. It
+// is no position, so that none that comes is passed over.
+const AgainGoogle = `UPDATE google_object SET told = CASE WHEN told < 0 THEN told - 1 ELSE -1 END
+	WHERE account_id = $1 AND voucher_id = $2`
+
 // apply writes a plan.
 func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err error) {
 	account, id := db.KeyOf(p.gift.AccountID), db.KeyOf(p.gift.ID)
@@ -380,8 +385,8 @@ func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err
 		do(`UPDATE job SET due = $2, claimable_at = $2, attempts = 0 WHERE account_id = $1 AND voucher_id = $3 AND kind = ''
 			AND due = claimable_at AND due > $2`, time.Now().UnixMicro(), id)
 	}
-	// Google has it written anew, as it is after this: who reads it before has not read that.
-	do(`UPDATE google_object SET changed = changed + 1 WHERE account_id = $1 AND voucher_id = $2`, id)
+	// Google is told anew, in this transaction: whoever reads the gift before it reads the old words.
+	do(AgainGoogle, id)
 	for i := range p.entries {
 		if err == nil {
 			err = e.entry(ctx, tx, p, &p.entries[i])

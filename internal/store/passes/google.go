@@ -22,15 +22,20 @@ var (
 			FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[]) AS w (account_id, voucher_id, card, changed)
 			ON CONFLICT (account_id, voucher_id) DO UPDATE SET changed = excluded.changed
 			WHERE google_object.changed < excluded.changed`}
+	// saveGoogle has an object be written once more if somebody else was at it since it was read.
 	saveGoogle = &db.Query{What: "writing into google_object",
-		Each: `UPDATE google_object SET card = $3, told = $4 WHERE account_id = $1 AND voucher_id = $2`,
-		Postgres: `UPDATE google_object AS p SET card = w.card, told = w.told
-			FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[]) AS w (account_id, voucher_id, card, told)
+		Each: `UPDATE google_object SET card = $3,
+				told = CASE WHEN told = $5 THEN $4 WHEN told < 0 THEN told - 1 ELSE -1 END
+			WHERE account_id = $1 AND voucher_id = $2`,
+		Postgres: `UPDATE google_object AS p SET card = w.card,
+				told = CASE WHEN p.told = w.seen THEN w.told WHEN p.told < 0 THEN p.told - 1 ELSE -1 END
+			FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BIGINT[])
+				AS w (account_id, voucher_id, card, told, seen)
 			WHERE p.account_id = w.account_id AND p.voucher_id = w.voucher_id`}
 )
 
 const (
-	selectDue = `SELECT p.voucher_id, p.card, p.changed FROM google_object AS p
+	selectDue = `SELECT p.voucher_id, p.card, p.changed, p.told FROM google_object AS p
 		WHERE p.account_id = $1 AND p.told < p.changed ORDER BY p.changed LIMIT $2`
 	selectGoogle = `SELECT p.card FROM google_object AS p
 		WHERE p.account_id = $1 AND p.voucher_id = $2 AND p.told > 0`
@@ -57,7 +62,7 @@ func (p *Passes) GoogleDue(ctx context.Context, account guid.ID, limit int) ([]e
 		func(from db.Scanner) (g event.GooglePass, err error) {
 			var card []byte
 			g.AccountID = account
-			err = from.Scan(db.ScanID(&g.VoucherID), &card, &g.Changed)
+			err = from.Scan(db.ScanID(&g.VoucherID), &card, &g.Changed, &g.Told)
 			copy(g.Card[:], card)
 			return g, err
 		})
@@ -67,12 +72,13 @@ func (p *Passes) GoogleDue(ctx context.Context, account guid.ID, limit int) ([]e
 	return all, nil
 }
 
-// SaveGoogle notes what Google knows.
+// SaveGoogle notes what Google knows. A pass whose Told is another by now is due once more: nobody knows which of two
+// wrote last.
 func (p *Passes) SaveGoogle(ctx context.Context, passes []event.GooglePass) error {
 	b := db.Batch{Query: saveGoogle}
 	for i := range passes {
 		g := &passes[i]
-		b.Rows = append(b.Rows, []any{db.KeyOf(g.AccountID), db.KeyOf(g.VoucherID), g.Card[:], g.Changed})
+		b.Rows = append(b.Rows, []any{db.KeyOf(g.AccountID), db.KeyOf(g.VoucherID), g.Card[:], g.Changed, g.Told})
 	}
 	if err := lease.Write(ctx, p.db, b); err != nil {
 		return fmt.Errorf("writing which passes Google has: %w", err)
