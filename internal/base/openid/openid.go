@@ -205,8 +205,11 @@ func (p *Provider) Answer(ctx context.Context, a *Asked, answer url.Values, now 
 func (p *Provider) redeem(ctx context.Context, found *endpoints, a *Asked, code string) (*oidc.IDToken, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	given, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is && refused.Response.StatusCode < 500 {
-		return nil, fmt.Errorf("%w: the code is good for nothing: %s", ErrUnsound, refused.ErrorCode)
+	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is { // its words may be long, and repeat the code
+		if status := refused.Response.StatusCode; status >= http.StatusInternalServerError {
+			return nil, fmt.Errorf("%w: it answers the code with status %d", ErrAway, status)
+		}
+		return nil, fmt.Errorf("%w: the code is good for nothing: %.60s", ErrUnsound, refused.ErrorCode)
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAway, err)
 	}

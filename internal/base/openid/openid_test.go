@@ -196,6 +196,31 @@ func TestAProviderThatIsAway(t *testing.T) {
 	}
 }
 
+// TestAProviderThatFails: what it writes then is in no error, as errors are logged.
+func TestAProviderThatFails(t *testing.T) {
+	t.Parallel()
+	p := openidtest.Start(t)
+	p.Is(ann)
+	c := client(p)
+	answer := func() error {
+		t.Helper()
+		to, asked, err := c.Ask(false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Answer(t.Context(), &asked, browse(t, to), time.Now())
+		return err
+	}
+	if err := answer(); err != nil { // from now on the client knows how the provider takes the secret
+		t.Fatal(err)
+	}
+	p.Sign(func(jwt.MapClaims) (string, error) { return "", errors.New("something that repeats a code") })
+	if err := answer(); !errors.Is(err, ErrAway) || strings.Contains(err.Error(), "repeats") ||
+		!strings.Contains(err.Error(), "500") {
+		t.Errorf("a provider that fails: %v", err)
+	}
+}
+
 // TestCheck: an issuer is an address over TLS, but for one of this machine.
 func TestCheck(t *testing.T) {
 	t.Parallel()
