@@ -203,6 +203,32 @@ func TestExpiredIsNotSent(t *testing.T) {
 	})
 }
 
+// The buyer of a gift is told what became of it, also where the mail gets through only after the gift has expired.
+func TestBuyersAreToldAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		w := newWorld(t, func(context.Context, int) error {
+			if since := time.Since(begun); since > 0 && since < 10*time.Second { // after the gift itself
+				return errors.New("451 try again later")
+			}
+			return nil
+		})
+		w.start(t)
+		g := aGift(contact.Email)
+		g.ValidUntil = time.Now().Add(10 * time.Second)
+		g.Tells, g.Card.Purchase.EmailAddress = gift.TellArrival, "carla@example.com"
+		w.issue(g)
+		w.Wake()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		all := w.attempts()
+		if len(all) != 3 || !all[1].at.Before(g.ValidUntil) || all[2].at.Before(g.ValidUntil) {
+			t.Errorf("the gift expired at %v, and the attempts are %+v", g.ValidUntil, all)
+		}
+	})
+}
+
 func TestRetriesOverADayThenFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
