@@ -71,6 +71,7 @@ func TestSeveralCards(t *testing.T) {
 	d.keepsNoSecret()
 	d.paysOtherwise(s, l, first, second)
 	d.lessThanShown(s, first, second)
+	d.keepsTheBill(s)
 	d.calm()
 }
 
@@ -139,4 +140,28 @@ func (d *device) lessThanShown(s *shop, first, second *client.SentGift) {
 	if d.text(".home .sale") != "" {
 		d.Error("the next guest is offered the cards of the last")
 	}
+}
+
+// keepsTheBill: if the cards are refused and looked at again, the bill is what was typed last.
+func (d *device) keepsTheBill(s *shop) {
+	d.Helper()
+	first, second := s.sell("12"), s.sell("8.50")
+	d.find(first, "$12.00")
+	d.keypad("15")
+	d.keypad("00")
+	d.tap(".do-add")
+	d.scanner(second.VoucherCode)
+	d.shows("button.take", "Take $15.00")
+	d.keys("\b")
+	d.keys("1")
+	d.shows("button.take", "Take $15.01")
+	if _, err := s.api.BlockGift(s.Context(), client.BlockGiftRequest{VoucherID: first.VoucherID,
+		ReasonCode: "LOST"}); err != nil {
+		d.Fatal(err)
+	}
+	d.tap("button.take")
+	d.shows("h1", "Not taken")
+	d.tap(".look")
+	d.shows(".entry-figure", "$15.01")
+	s.hold(map[*client.SentGift]string{second: "8.50"})
 }

@@ -617,6 +617,7 @@ function go(verificationCode) {
 
 /** takeTogether has all cards of the sale pay, in one call: all, or none. */
 function takeTogether() {
+  bill = current.entry; // should the cards be refused, this is still to pay
   const { amount, take, rest } = typedAmount();
   const paying = [...sale, current].map(({ gift, code }) => ({ gift, code }));
   const body = {
