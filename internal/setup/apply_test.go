@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"boon.example/examples"
@@ -610,4 +611,16 @@ func TestTextsInLanguages(t *testing.T) {
 		"account Harbor Coffee: changed promotion Spring: terms")
 	wantLines(t, "changes", apply(t, w, file("Viel Freude", "{de: Danke}", "{de: Einmal., en: Twice.}")).Changes,
 		"account Harbor Coffee: changed voucher design Harbor: headline from Viel Freude (en: Have fun) to Viel Freude")
+}
+
+// TestGooglesIssuerIsMissing: a wallet of Google without its issuer, or with another kind of value, is told.
+func TestGooglesIssuerIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, google := range []string{"{}", "{serviceAccount: account.json}", "{issuerID: [1]}", "{issuerID: }", "[]", "x"} {
+		_, err := setup.ParseBeside("shop.yaml", []byte("accounts:\n- name: Shop\n  wallet: {google: "+google+"}\n"),
+			fstest.MapFS{}, nil)
+		if err == nil || !strings.Contains(err.Error(), "wallet.google") {
+			t.Errorf("google: %s is answered %v", google, err)
+		}
+	}
 }

@@ -73,7 +73,10 @@ func (f fields) serviceAccount(name string) string  { return f.read(name, google
 // issuer reads the digits by which Google knows a merchant.
 func (f fields) issuer(name string) string {
 	v, _, ok := f.scalar(name)
-	if err := google.CheckIssuer(v.Value); ok && err != nil {
+	if !ok {
+		return ""
+	}
+	if err := google.CheckIssuer(v.Value); err != nil {
 		f.problem(v, "%s", err)
 	}
 	return v.Value
