@@ -225,6 +225,7 @@ func TestImportIsUnderWay(t *testing.T) {
 	w.get("/imports/"+importID).want(200, "state", "FINISHED", "giftsWritten", "3")
 
 	w.check("", strings.Repeat("x", 1<<20+1)).refused(413, refusal.ValidationFailure, "")
+	w.upload(confirmed, strings.Repeat("x", 1<<20+1)).refused(413, refusal.ValidationFailure, "")
 	chunked, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+base+"/imports/check",
 		io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader("x")))
 	if err != nil {
