@@ -158,8 +158,7 @@ func (c *eraseCmd) lists(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 	})
 	if lists > 0 {
 		fmt.Fprintf(t.Stdout, "%d lists of \"Send to many\" of account %s name the person, and stay as they are: throw "+
-			"away in the console what is not sent. What is left is deleted on %s.\n", lists, a.ID,
-			until.In(a.Zone).Format("2006-01-02 15:04 MST"))
+			"away in the console what is not sent. What is left is deleted by %s.\n", lists, a.ID, terminal.Moment(until))
 	}
 	return lists, err
 }

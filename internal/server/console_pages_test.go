@@ -180,7 +180,10 @@ func TestButtonsNameTheirCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	needs := map[string]merchant.Permissions{"pairTill": merchant.MayTills, "revokeTill": merchant.MayTills,
-		"listAudit": merchant.MayAudit}
+		"listAudit": merchant.MayAudit, "exportGifts": merchant.MayExport}
+	for _, name := range []string{"checkImport", "importGifts", "undoImport"} {
+		needs[name] = merchant.MayImport | merchant.MaySeeCodes
+	}
 	for _, o := range operation.All() {
 		needs[string(o)] = o.Needs()
 	}
