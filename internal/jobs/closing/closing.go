@@ -71,6 +71,7 @@ type Closer struct {
 	Now       func() time.Time // nil: the machine's clock
 
 	noted note
+	seen  time.Time // what the clock said last
 	wrong time.Time // the latest time that the clock had said when it was set back; zero: it never was
 	told  time.Time // when the log was last told how far a long work has come
 }
@@ -97,24 +98,30 @@ func (c *Closer) Batches() func(context.Context) (done int, more bool, err error
 	return jobs.Each(c.begin, c.close)
 }
 
-// begin begins a round, and gives what was due at the one before.
+// begin begins a round, and gives what was due at the one before. It looks at the clock first, also where transactions
+// of then go on: a clock that was set back says the same times again soon, and a later round would not see it any more.
 func (c *Closer) begin(ctx context.Context) (all []due, err error) {
+	now := c.Now().Round(0) // of the wall clock alone: by Go's other clock, the wall clock is never set back
+	if now.Before(c.seen) {
+		if c.ForgetOpenDays(); c.seen.After(c.wrong) {
+			c.wrong = c.seen
+		}
+		c.seen = now
+		c.noted, err = c.note(ctx, now)
+		return nil, err // entries that are dated before what was noted until now may follow
+	}
+	c.seen = now
 	before, after := c.noted, After
 	if !before.at.IsZero() {
 		if over, err := c.Committed(ctx, before.position); err != nil || !over {
 			return nil, err
 		}
 	}
-	noted, err := c.note(ctx)
+	noted, err := c.note(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	if c.noted = noted; noted.at.Before(before.at) {
-		if c.ForgetOpenDays(); before.at.After(c.wrong) {
-			c.wrong = before.at
-		}
-		return nil, nil // entries that are dated before that time may follow
-	}
+	c.noted = noted
 	if before.at.IsZero() { // what is committed now is all of days that ended long ago
 		before, after = note{at: c.noted.at}, old
 		if over, err := c.Committed(ctx, c.noted.position); err != nil || !over {
@@ -133,10 +140,9 @@ func (c *Closer) begin(ctx context.Context) (all []due, err error) {
 	return all, nil
 }
 
-// note notes what may be closed once the transactions of now are over. The time is noted before the position. It is
-// that of the wall clock alone: by Go's other clock, the wall clock is never set back.
-func (c *Closer) note(ctx context.Context) (n note, err error) {
-	n = note{at: c.Now().Round(0), ahead: map[guid.ID]time.Duration{}}
+// note notes what may be closed once the transactions of now are over. The time is from before the position.
+func (c *Closer) note(ctx context.Context, now time.Time) (n note, err error) {
+	n = note{at: now, ahead: map[guid.ID]time.Duration{}}
 	for id, account := range c.Directory().Accounts {
 		if account.Test {
 			clock, err := c.Clock(ctx, id)
