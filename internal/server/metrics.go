@@ -121,6 +121,16 @@ func (m *metrics) gauge(name, help string, read func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 }
 
+// outcomes adds a counter of each outcome, which are all there from the start, at 0, and gives what counts one more.
+func (m *metrics) outcomes(name, help string, all ...string) func(outcome string) {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{"outcome"})
+	for _, outcome := range all {
+		c.WithLabelValues(outcome)
+	}
+	m.registry.MustRegister(c)
+	return func(outcome string) { c.WithLabelValues(outcome).Inc() }
+}
+
 // counter adds a counter, and gives what counts one more.
 func (m *metrics) counter(name, help string) func() {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"boon.example/internal/jobs"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass/google"
@@ -21,16 +19,12 @@ type phones struct {
 }
 
 func (a *app) newPhones() phones {
-	pushes := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_pass_pushes_total",
-		Help: "Pushes to phones that have passes, by outcome: taken, gone (there is no such phone), refused (another " +
-			"answer of Apple) or failed (none)."}, []string{"outcome"})
-	for _, outcome := range []string{"taken", "gone", "refused", "failed"} {
-		pushes.WithLabelValues(outcome)
-	}
-	a.metrics.registry.MustRegister(pushes)
+	count := a.metrics.outcomes("boon_pass_pushes_total", "Pushes to phones that have passes, by outcome: taken, gone "+
+		"(there is no such phone), refused (another answer of Apple) or failed (none).",
+		"taken", "gone", "refused", "failed")
 	sender := push.NewSender(a.PushAddress, a.PushRoots)
 	f := &push.Follower{Store: a.store, Send: sender.Send, Directory: a.directory.Load, Log: a.Logger,
-		Random: rand.Float64, Observe: func(o push.Outcome) { pushes.WithLabelValues(o.Word()).Inc() }}
+		Random: rand.Float64, Observe: func(o push.Outcome) { count(o.Word()) }}
 	f.Begin()
 	a.metrics.gauge("boon_pass_pushes_waiting", "Phones that are to be told that a pass changed.",
 		func() float64 { return float64(f.Health().Waiting) })
@@ -42,19 +36,16 @@ func (a *app) newPhones() phones {
 }
 
 func (a *app) googlePasses() *google.Writer {
-	written := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_google_passes_total",
-		Help: "Passes that were to be written at Google, by outcome: written, refused (Google never takes it as it is), " +
-			"unreadable (the gift does not open) or failed (it is tried again)."}, []string{"outcome"})
-	for _, outcome := range []string{"written", "refused", "unreadable", "failed"} {
-		written.WithLabelValues(outcome)
-	}
-	a.metrics.registry.MustRegister(written)
+	count := a.metrics.outcomes("boon_google_passes_total", "Passes that were to be written at Google, by outcome: "+
+		"written, refused (Google never takes it as it is), unreadable (the gift does not open) or failed (it is tried "+
+		"again).",
+		"written", "refused", "unreadable", "failed")
 	at := a.Google
 	if at == (google.Addresses{}) {
 		at = google.Google
 	}
 	w := &google.Writer{Store: a.store, Directory: a.directory.Load, PublicURL: a.PublicURL, At: at, Log: a.Logger,
-		Observe: func(outcome string) { written.WithLabelValues(outcome).Inc() },
+		Observe: count,
 		Now: func(ctx context.Context, account *merchant.Account) (time.Time, error) {
 			if !account.Test {
 				return time.Now(), nil

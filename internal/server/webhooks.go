@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
@@ -24,25 +23,20 @@ import (
 
 // webhooks makes the job that sends events to webhooks.
 func (a *app) webhooks() jobs.Job {
-	calls := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "boon_webhook_calls_total",
-		Help: "Calls of webhooks, by outcome: taken, refused (an answer other than 2xx), failed (none)."},
-		[]string{"outcome"})
-	for _, outcome := range []string{"taken", "refused", "failed"} {
-		calls.WithLabelValues(outcome)
-	}
-	a.metrics.registry.MustRegister(calls)
+	count := a.metrics.outcomes("boon_webhook_calls_total",
+		"Calls of webhooks, by outcome: taken, refused (an answer other than 2xx), failed (none).",
+		"taken", "refused", "failed")
 	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+service.Version, descriptors())
 	d := &webhook.Deliverer{
 		Store: a.store, Send: sender.Send, Destination: sender.Destination, Directory: a.directory.Load,
 		Render: a.api.EventBody, SwitchOff: a.switchOff, Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,
-		Observe: func(o webhook.Outcome) { calls.WithLabelValues(o.Word()).Inc() },
+		Observe: func(o webhook.Outcome) { count(o.Word()) },
 	}
-	gauge := func(name, help string, is func() float64) {
-		a.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, is))
-	}
-	gauge("boon_webhook_endpoints", "Endpoints that are called.", func() float64 { return float64(d.Health().Endpoints) })
-	gauge("boon_webhook_endpoints_failing", "Those that fail.", func() float64 { return float64(d.Health().Failing) })
-	gauge("boon_webhook_behind_seconds", "For how long events have waited for one of the others; 0: none do.",
+	a.metrics.gauge("boon_webhook_endpoints", "Endpoints that are called.",
+		func() float64 { return float64(d.Health().Endpoints) })
+	a.metrics.gauge("boon_webhook_endpoints_failing", "Those that fail.",
+		func() float64 { return float64(d.Health().Failing) })
+	a.metrics.gauge("boon_webhook_behind_seconds", "For how long events have waited for one of the others; 0: none do.",
 		func() float64 { return d.Health().Behind.Seconds() })
 	return jobs.Job{Name: "send-webhooks", Every: webhook.Every, Batch: jobs.Whole(d.Look),
 		Last:   func(ctx context.Context) error { defer sender.Close(); return d.Stop(ctx) },

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/lease"
 )
 
 // Store is what a deliverer needs of a store.
@@ -55,11 +55,9 @@ type Deliverer struct {
 	Random    func() float64 // in [0, 1), for jitter
 	Every     time.Duration  // how often it looks for new events; 0: readEvery
 
-	owner        guid.ID
+	leases       *lease.Keeper
 	dir          *merchant.Directory
-	renewAt      time.Time
-	until        time.Time // of the leases
-	position     int64     // up to which new events were noticed
+	position     int64 // up to which new events were noticed
 	streams      map[guid.ID]*stream
 	calls        *fair.Places  // of calls in flight
 	slow         *fair.Places  // of those of them to endpoints that may be slow
@@ -81,8 +79,6 @@ const (
 	// that accounts take turns: a read costs as much as some calls.
 	busyEvery    = 500 * time.Millisecond
 	pagesAtOnce  = 64 // accounts that are read together
-	leaseFor     = 30 * time.Second
-	renewEvery   = 10 * time.Second
 	flushEvery   = time.Second
 	moveEvery    = 30 * time.Second
 	flushTimeout = 10 * time.Second
@@ -108,8 +104,7 @@ const (
 )
 
 // Look begins to deliver what is new, keeps the leases, and saves how far it came. It is called every Every, never
-// twice
-// at once. What fails is made up for by the next call.
+// twice at once. What fails is made up for by the next call.
 func (d *Deliverer) Look(ctx context.Context) error {
 	if d.streams == nil {
 		d.begin()
@@ -118,7 +113,7 @@ func (d *Deliverer) Look(ctx context.Context) error {
 }
 
 func (d *Deliverer) begin() {
-	rand.Read(d.owner[:]) // never fails
+	d.leases = lease.New(d.Store.ClaimWebhooks)
 	d.streams, d.position = map[guid.ID]*stream{}, -1
 	d.calls, d.slow = fair.NewShared(maxCalls, placesLeft), fair.NewShared(maxSlow, placesLeft)
 	d.backlogReads = fair.New(1)
@@ -133,12 +128,12 @@ func (d *Deliverer) Stop(ctx context.Context) error {
 			d.complain(ctx, "how far webhooks came could not be saved", err)
 		}
 	}
-	if d.until.IsZero() {
+	if d.leases == nil || !d.leases.Had() {
 		return nil // it never had anything to deliver
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	if err := d.Store.ReleaseWebhooks(ctx, d.owner); err != nil {
+	if err := d.Store.ReleaseWebhooks(ctx, d.leases.Owner); err != nil {
 		return fmt.Errorf("giving back the leases of webhooks, which end by themselves: %w", err)
 	}
 	return nil
@@ -155,30 +150,21 @@ func (d *Deliverer) drop(account guid.ID) error {
 }
 
 // follow keeps leases and lanes as the set-up has them.
-func (d *Deliverer) follow(ctx context.Context) (failed error) {
-	now, dir := time.Now(), d.Directory()
-	if dir == d.dir && now.Before(d.renewAt) {
-		return nil
-	}
-	var accounts []guid.ID
-	for account, hooks := range dir.Webhooks {
-		if slices.ContainsFunc(hooks, func(w *merchant.Webhook) bool { return w.Enabled }) {
-			accounts = append(accounts, account)
+func (d *Deliverer) follow(ctx context.Context) error {
+	dir := d.Directory()
+	owned, due, failed := d.leases.Keep(ctx, time.Now(), dir != d.dir, len(d.streams) > 0, func() (all []guid.ID) {
+		for account, hooks := range dir.Webhooks {
+			if slices.ContainsFunc(hooks, func(w *merchant.Webhook) bool { return w.Enabled }) {
+				all = append(all, account)
+			}
 		}
+		return all
+	})
+	if failed == nil {
+		d.dir = dir
 	}
-	if len(accounts) == 0 && len(d.streams) == 0 {
-		d.dir, d.renewAt = dir, now.Add(renewEvery)
-		return nil
-	}
-	owned, err := d.Store.ClaimWebhooks(ctx, d.owner, accounts, now, now.Add(leaseFor))
-	if err != nil {
-		failed = fmt.Errorf("keeping the leases: %w", err)
-		if now.Before(d.until) {
-			return failed
-		}
-		owned = nil // others may have them
-	} else {
-		d.dir, d.renewAt, d.until = dir, now.Add(renewEvery), now.Add(leaseFor)
+	if !due {
+		return failed
 	}
 	for account := range d.streams {
 		if !slices.Contains(owned, account) {
@@ -188,7 +174,7 @@ func (d *Deliverer) follow(ctx context.Context) (failed error) {
 	for _, account := range owned {
 		if err := d.keep(ctx, account, dir.Webhooks[account]); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reading the state of webhooks: %w", err))
-			d.renewAt = now
+			d.leases.Again()
 		}
 	}
 	return failed

@@ -5,7 +5,6 @@ package push
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/lease"
 	"boon.example/internal/post/pass"
 	"boon.example/internal/refusal"
 )
@@ -66,11 +66,9 @@ type Follower struct {
 	ctx      context.Context // of pushes
 	cancel   context.CancelFunc
 	places   *fair.Places
-	owner    guid.ID
+	leases   *lease.Keeper
 	dir      *merchant.Directory
-	renewAt  time.Time
-	until    time.Time // of the leases
-	position int64     // up to which new events were noticed
+	position int64 // up to which new events were noticed
 	streams  map[guid.ID]*stream
 	saveAt   time.Time
 	seen     atomic.Pointer[Health]
@@ -97,8 +95,6 @@ const (
 	busyEvery  = 500 * time.Millisecond // an account that has new events all the time is read so often
 	commits    = 200                    // of a page
 	maxPages   = 8                      // that are read of an account before others have their turn
-	leaseFor   = 30 * time.Second
-	renewEvery = 10 * time.Second
 	saveEvery  = time.Second
 	lastWrites = 5 * time.Second
 	complainAt = time.Minute // between two lines of the log about pushes that fail
@@ -109,7 +105,7 @@ const (
 
 // Begin makes the follower ready, before any other call.
 func (f *Follower) Begin() {
-	rand.Read(f.owner[:]) // never fails
+	f.leases = lease.New(f.Store.ClaimPasses)
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.streams, f.fresh, f.position = map[guid.ID]*stream{}, map[guid.ID]*queue{}, -1
 	f.places = fair.NewShared(maxPushes, placesLeft)
@@ -150,10 +146,10 @@ func (f *Follower) Stop(ctx context.Context) error {
 	for account := range f.streams {
 		f.drop(account)
 	}
-	if f.until.IsZero() {
+	if !f.leases.Had() {
 		return nil
 	}
-	return f.Store.ReleasePasses(ctx, f.owner)
+	return f.Store.ReleasePasses(ctx, f.leases.Owner)
 }
 
 // drop stops what is sent of an account, and saves how far it came.
@@ -197,30 +193,21 @@ func (f *Follower) Registered(d event.PassDevice) {
 }
 
 // follow keeps leases and streams as the set-up has them.
-func (f *Follower) follow(ctx context.Context) (failed error) {
-	now, dir := time.Now(), f.Directory()
-	if dir == f.dir && now.Before(f.renewAt) {
-		return nil
-	}
-	var accounts []guid.ID
-	for id, a := range dir.Accounts {
-		if a.Wallet.Apple.Certificate != "" || a.Wallet.Google.Issuer != "" {
-			accounts = append(accounts, id)
+func (f *Follower) follow(ctx context.Context) error {
+	dir := f.Directory()
+	owned, due, failed := f.leases.Keep(ctx, time.Now(), dir != f.dir, len(f.streams) > 0, func() (all []guid.ID) {
+		for id, a := range dir.Accounts {
+			if a.Wallet.Apple.Certificate != "" || a.Wallet.Google.Issuer != "" {
+				all = append(all, id)
+			}
 		}
+		return all
+	})
+	if failed == nil {
+		f.dir = dir
 	}
-	if len(accounts) == 0 && len(f.streams) == 0 {
-		f.dir, f.renewAt = dir, now.Add(renewEvery)
-		return nil
-	}
-	owned, err := f.Store.ClaimPasses(ctx, f.owner, accounts, now, now.Add(leaseFor))
-	if err != nil {
-		failed = fmt.Errorf("keeping the leases of passes: %w", err)
-		if now.Before(f.until) {
-			return failed
-		}
-		owned = nil // others may have them
-	} else {
-		f.dir, f.renewAt, f.until = dir, now.Add(renewEvery), now.Add(leaseFor)
+	if !due {
+		return failed
 	}
 	for account := range f.streams {
 		if !slices.Contains(owned, account) {
@@ -233,7 +220,7 @@ func (f *Follower) follow(ctx context.Context) (failed error) {
 		}
 		if err := f.begin(ctx, account); err != nil {
 			failed = errors.Join(failed, err)
-			f.renewAt = now
+			f.leases.Again()
 		}
 	}
 	return failed
