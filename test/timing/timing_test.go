@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -10,6 +11,10 @@ import (
 	"testing"
 
 	"boon.example/internal/face/api"
+	toastcalls "boon.example/internal/face/provider/toast"
+	vtexcalls "boon.example/internal/face/provider/vtex"
+	wixcalls "boon.example/internal/face/provider/wix"
+	"boon.example/internal/merchant"
 	"boon.example/test/rig"
 )
 
@@ -62,6 +67,36 @@ func TestEveryOperationWithACodeIsAWay(t *testing.T) {
 	}
 	if most := len(tillBodies) + len(undoings) + 1; found != most {
 		t.Errorf("%d operations take a code, %d are asked", found, most)
+	}
+}
+
+// TestEveryCallOfAPlatformIsAWay: each call in the table of a platform's package is asked here, or has the reason why
+// no code stands in it. Each platform that a set-up may name has its table here.
+func TestEveryCallOfAPlatformIsAWay(t *testing.T) {
+	t.Parallel()
+	served := map[merchant.Platform][]string{merchant.Toast: toastcalls.Calls(), merchant.Wix: wixcalls.Calls(),
+		merchant.VTEX: vtexcalls.Calls()}
+	settled := map[call]string{}
+	maps.Copy(settled, codeless)
+	for _, w := range (&world{}).platforms() {
+		if why := codeless[w.call]; why != "" {
+			t.Errorf("%s is asked, though the list says that it has no code but %s", w.name, why)
+		}
+		settled[w.call] = w.name
+	}
+	for _, platform := range merchant.Platforms() {
+		if len(served[platform]) == 0 {
+			t.Errorf("of %s, no call is asked: add what its package serves", platform)
+		}
+		for _, name := range served[platform] {
+			if settled[call{platform, name}] == "" {
+				t.Errorf("%s of %s is not asked: add it to platforms, or to codeless", name, platform)
+			}
+			delete(settled, call{platform, name})
+		}
+	}
+	for c := range settled {
+		t.Errorf("%s of %s is not served", c.name, c.platform)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"boon.example/internal/merchant"
 )
 
 // The platforms' side of the set-up.
@@ -36,7 +38,14 @@ func newWixKey() (key *rsa.PrivateKey, public string, err error) {
 // way is one in which whoever has guessed too often can go on asking about codes.
 type way struct {
 	name string
+	call call // of a platform
 	of   func(code string) question
+}
+
+// call names a call of a platform, as Calls of the platform's package does.
+type call struct {
+	platform merchant.Platform
+	name     string
 }
 
 // The operations of tills that take a code.
@@ -57,46 +66,77 @@ var undoings = map[string]string{"reverse-redemption": "used", "release-hold": "
 	"reverse-activation": "used"}
 
 // ways are all of them: every operation that takes a code, which TestEveryOperationWithACodeIsAWay holds to the OpenAPI
-// file, and every call of a platform.
+// file, and every call of a platform that does.
 func (w *world) ways() (all []way) {
 	for operation, more := range tillBodies {
-		all = append(all, way{operation, func(code string) question {
+		all = append(all, way{name: operation, of: func(code string) question {
 			return question{key: guesserKey, method: http.MethodPost, path: redemption + operation,
 				body: fmt.Sprintf(`{"voucherCode":%q%s}`, code, more), code: "RATE_LIMITED"}
 		}})
 	}
-	all = append(all, way{"redeem-gifts", func(code string) question {
+	all = append(all, way{name: "redeem-gifts", of: func(code string) question {
 		return question{key: guesserKey, method: http.MethodPost, path: redemption + "redeem-gifts",
 			body: fmt.Sprintf(`{"gifts":[{"voucherCode":%q,"amount":1}]}`, code), code: "RATE_LIMITED"}
 	}})
 	for operation, key := range undoings {
-		all = append(all, way{operation, func(code string) question {
+		all = append(all, way{name: operation, of: func(code string) question {
 			return question{key: guesserKey, method: http.MethodPost, path: redemption + operation,
 				body: fmt.Sprintf(`{"idempotencyKey":%q,"voucherCode":%q}`, key, code), code: "RATE_LIMITED"}
 		}})
 	}
-	for kind, more := range map[string]string{"getBalance": "", "redeem": `,"redeemedValue":1`,
-		"reverse": `,"previousTransaction":"none"`, "activate": `,"initialBalance":5`, "addValue": `,"additionalValue":5`} {
-		all = append(all, way{"Toast's " + kind, func(code string) question { return toast(kind, code, more) }})
+	return append(all, w.platforms()...)
+}
+
+// platforms are the calls of platforms in which a code stands. TestEveryCallOfAPlatformIsAWay holds them to the tables
+// of the platforms' packages.
+func (w *world) platforms() (all []way) {
+	for kind, k := range toastKinds {
+		all = append(all, way{"Toast's " + kind, call{merchant.Toast, kind},
+			func(code string) question { return toast(kind, code, k.more) }})
 	}
 	for _, method := range []string{"balance", "redeem"} {
-		all = append(all, way{"Wix's " + method, func(code string) question { return w.wix(method, code) }})
+		all = append(all, way{"Wix's " + method, call{merchant.Wix, method},
+			func(code string) question { return w.wix(method, code) }})
 	}
-	vtex := way{"VTEX's search", func(code string) question {
-		return question{method: http.MethodPost, path: "/providers/vtex/" + vtexID + "/giftcards/_search",
-			body: fmt.Sprintf(`{"cart":{"redemptionCode":%q}}`, code), says: "[]",
-			headers: "X-Provider-Api-Appkey: " + vtexApp + "\r\nX-Provider-Api-Apptoken: " + vtexSecret + "\r\n"}
-	}}
-	return append(all, vtex)
+	const search = "giftcards/_search"
+	return append(all, way{"VTEX's search", call{merchant.VTEX, http.MethodPost + " " + search}, vtexSearch})
+}
+
+func vtexSearch(code string) question {
+	return question{method: http.MethodPost, path: "/providers/vtex/" + vtexID + "/giftcards/_search",
+		body: fmt.Sprintf(`{"cart":{"redemptionCode":%q}}`, code), says: "[]",
+		headers: "X-Provider-Api-Appkey: " + vtexApp + "\r\nX-Provider-Api-Apptoken: " + vtexSecret + "\r\n"}
+}
+
+// codeless are the calls of platforms in which no code stands, and what stands there.
+var codeless = map[call]string{
+	{merchant.Wix, "void"}:                                           "the id of a transaction",
+	{merchant.VTEX, "POST giftcards"}:                                "nothing: it is refused before its body is read",
+	{merchant.VTEX, "GET giftcards/*"}:                               "the gift's id, which the search told",
+	{merchant.VTEX, "POST giftcards/*/transactions"}:                 "the gift's id",
+	{merchant.VTEX, "GET giftcards/*/transactions"}:                  "the gift's id",
+	{merchant.VTEX, "GET giftcards/*/transactions/*"}:                "the ids of the gift and of a transaction",
+	{merchant.VTEX, "GET giftcards/*/transactions/*/authorization"}:  "the ids of the gift and of a transaction",
+	{merchant.VTEX, "GET giftcards/*/transactions/*/settlements"}:    "the ids of the gift and of a transaction",
+	{merchant.VTEX, "POST giftcards/*/transactions/*/settlements"}:   "the ids of the gift and of a transaction",
+	{merchant.VTEX, "GET giftcards/*/transactions/*/cancellations"}:  "the ids of the gift and of a transaction",
+	{merchant.VTEX, "POST giftcards/*/transactions/*/cancellations"}: "the ids of the gift and of a transaction",
+}
+
+// toastKinds are the types of Toast's transactions: the member of the body, and what stands in it beside the code.
+var toastKinds = map[string]struct{ member, more string }{
+	"GIFTCARD_GET_BALANCE": {"getBalance", ""},
+	"GIFTCARD_REDEEM":      {"redeem", `,"redeemedValue":1`},
+	"GIFTCARD_REVERSE":     {"reverse", `,"previousTransaction":"none"`},
+	"GIFTCARD_ACTIVATE":    {"activate", `,"initialBalance":5`},
+	"GIFTCARD_ADD_VALUE":   {"addValue", `,"additionalValue":5`},
 }
 
 func toast(kind, code, more string) question {
-	types := map[string]string{"getBalance": "GET_BALANCE", "redeem": "REDEEM", "reverse": "REVERSE",
-		"activate": "ACTIVATE", "addValue": "ADD_VALUE"}
 	return question{key: toastSecret, method: http.MethodPost, path: "/providers/toast/" + toastID,
-		body: fmt.Sprintf(`{"%sTransactionInformation":{"giftCardIdentifier":%q%s}}`, kind, code, more),
+		body: fmt.Sprintf(`{"%sTransactionInformation":{"giftCardIdentifier":%q%s}}`, toastKinds[kind].member, code, more),
 		says: "ERROR_CARD_INVALID",
-		headers: "Toast-Transaction-Type: GIFTCARD_" + types[kind] + "\r\nToast-Transaction-GUID: " + rand.Text() +
+		headers: "Toast-Transaction-Type: " + kind + "\r\nToast-Transaction-GUID: " + rand.Text() +
 			"\r\nToast-Restaurant-External-ID: " + here + "\r\n"}
 }
 
@@ -133,9 +173,9 @@ func (w *world) use() error {
 	const shopGuesses = 1000
 	for n := range shopGuesses + 5 {
 		code := fmt.Sprintf("%012d", 200_000_000_000+n)
-		asked := []question{w.wix("balance", code), w.ways()[len(w.ways())-1].of(code)}
+		asked := []question{w.wix("balance", code), vtexSearch(code)}
 		if n < 25 { // more than a till may guess at once
-			asked = append(asked, validate(guesserKey, code, ""), toast("getBalance", code, ""))
+			asked = append(asked, validate(guesserKey, code, ""), toast("GIFTCARD_GET_BALANCE", code, ""))
 		}
 		for _, q := range asked {
 			if _, err := w.ask(q); err != nil {

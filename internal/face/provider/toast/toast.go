@@ -3,7 +3,9 @@
 package toast
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +60,9 @@ var kinds = map[string]kind{
 	"GIFTCARD_ADD_VALUE": {"addValueTransactionInformation", "addValueResponse", merchant.MayReload,
 		admission.Redeem, (*transaction).addValue},
 }
+
+// Calls are all calls that the protocol has, by their type of transaction.
+func Calls() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // transaction is one call that can be carried out.
 type transaction struct {

@@ -55,6 +55,14 @@ func routes() []route {
 	}
 }
 
+// Calls are all calls that the protocol has, by their method and the end of their address; * stands for an id.
+func Calls() (all []string) {
+	for _, r := range routes() {
+		all = append(all, r.method+" "+r.pattern)
+	}
+	return all
+}
+
 // Handler serves the calls of all shops; the path values provider and path name whose they are, and what is asked for.
 func Handler(s *service.Service) http.Handler { return provider.Handler(s, serve) }
 

@@ -4,7 +4,9 @@ package wix
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,6 +42,9 @@ var methods = map[string]method{
 	"redeem":  {merchant.MayRedeem, admission.Redeem, (*call).redeem},
 	"void":    {merchant.MayReverse, admission.Redeem, (*call).void},
 }
+
+// Calls are all calls that the protocol has, by the last part of their address.
+func Calls() []string { return slices.Sorted(maps.Keys(methods)) }
 
 // Handler serves the calls of all sites; the path values provider and method name whose they are, and what they ask
 // for.
