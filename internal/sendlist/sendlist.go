@@ -30,7 +30,7 @@ const (
 	MaxOrders   = 50                  // each value begins an order of its own
 	maxBytes    = 700 << 10           // of the texts of an order: well below what a call may have
 	MaxProblems = imports.MaxProblems // that are kept
-	MaxWaiting  = 20                  // lists of an account that are not done
+	MaxWaiting  = 20                  // lists of an account that are not over
 )
 
 // How long a list is kept: until somebody confirms it, and after that. Idempotency records are kept for longer.
@@ -50,6 +50,7 @@ type List struct {
 	MadeAt      time.Time `json:"madeAt"`
 	ConfirmedAt time.Time `json:"confirmedAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`
+	LeftAt      time.Time `json:"leftAt,omitzero"` // when somebody left what was refused as it is
 
 	Rows     int               `json:"rows"` // that can be read
 	Sum      money.Amount      `json:"sum"`  // of their values
@@ -126,11 +127,14 @@ const (
 	Sending  State = "sending"   // its orders are made
 	Done     State = "done"      // all of them are
 	PartDone State = "part-done" // some were refused
+	Left     State = "left"      // some were refused, and are not tried again
 )
 
 // State tells how far the list has come.
 func (l *List) State() State {
 	switch {
+	case !l.LeftAt.IsZero():
+		return Left
 	case !l.EndedAt.IsZero() && l.refused() > 0:
 		return PartDone
 	case !l.EndedAt.IsZero():
@@ -144,6 +148,9 @@ func (l *List) State() State {
 	}
 	return Ready
 }
+
+// Over reports whether nothing more is to be sent: the list needs its content no more.
+func (l *List) Over() bool { return l.State() == Done || l.State() == Left }
 
 // Works reports whether something is to be done for the list without anybody's word.
 func (l *List) Works() bool { return l.State() == Looking || l.State() == Sending }
@@ -223,6 +230,16 @@ func (l *List) Again(member guid.ID, name, address string, now time.Time) bool {
 			o.Refused, o.Attempt = nil, o.Attempt+1
 		}
 	}
+	return true
+}
+
+// Leave leaves what was refused as it is: the list is over, and keeps why it was refused. It reports whether there is
+// something of the kind.
+func (l *List) Leave(member guid.ID, name, address string, now time.Time) bool {
+	if l.State() != PartDone {
+		return false
+	}
+	l.MemberID, l.Member, l.Address, l.LeftAt = member, name, address, now
 	return true
 }
 

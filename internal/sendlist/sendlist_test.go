@@ -237,11 +237,27 @@ func TestALifeOfAList(t *testing.T) {
 		t.Error("it is not tried again")
 	}
 	is(Sending)
+	if l.Leave(guid.ID{3}, "Ben", "192.0.2.2", now) {
+		t.Error("what is still sent is left as it is")
+	}
 	if l.Key(0) != first || l.Key(1) == second || first == second {
 		t.Errorf("keys: %s, %s; before: %s, %s", l.Key(0), l.Key(1), first, second)
 	}
+	l.Made(1, "", "", []string{"The limit is reached."}, now)
+	given := l
+	if l = given; !l.Leave(guid.ID{3}, "Ben", "192.0.2.2", now) || l.Again(guid.ID{3}, "Ben", "192.0.2.2", now) ||
+		l.Works() || !l.Over() || l.Sent() != 2 {
+		t.Errorf("what was refused is not left as it is: %+v", l)
+	}
+	is(Left)
+	if l = given; !l.Again(guid.ID{2}, "Ann", "192.0.2.1", now) {
+		t.Error("it is not tried a third time")
+	}
 	l.Made(1, "order", "", nil, now)
 	is(Done)
+	if l.Leave(guid.ID{3}, "Ben", "192.0.2.2", now) {
+		t.Error("a list that is done is left in part")
+	}
 	if l.Again(guid.ID{2}, "Ann", "192.0.2.1", now) || l.Works() {
 		t.Error("a list that is done goes on")
 	}

@@ -273,6 +273,41 @@ func TestAListGoesOnAfterACrash(t *testing.T) {
 	}
 }
 
+// TestAListIsLeftAsItIs: of a list that was sent in part, somebody leaves the rest. The list is over: it takes no room
+// among those that wait, and what was refused is tried no more.
+func TestAListIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	mia := s.joined("mia@example.com", staff.Manager)
+	l := s.confirmed(s.memberOf(mia.token()))
+	path := manyPath + "/" + l.ID.String()
+	if page := mia.rests(path); !strings.Contains(page, path+"/leave") {
+		t.Fatalf("the list cannot be left: %s", page)
+	}
+	s.joined("ben@example.com", staff.Bookkeeper).want(http.StatusForbidden, path+"/leave", url.Values{})
+	for _, do := range []string{"/leave", "/leave", "/again", "/confirm", "/discard"} {
+		mia.want(http.StatusSeeOther, path+do, url.Values{})
+	}
+	page := mia.rests(path)
+	if !strings.Contains(page, "Sent: 2 of 3") || !strings.Contains(page, "4: ") ||
+		strings.Contains(page, `<form method="post" action="`+path) {
+		t.Errorf("the list is %s", page)
+	}
+	if page = mia.want(http.StatusOK, manyPath, nil).body; !strings.Contains(page, "Sent in part, and over") {
+		t.Errorf("among the others it is %s", page)
+	}
+	s.withStore(func(db *store.Store) error {
+		lists, _, err := db.SendListsTo(s.Context(), l.AccountID, func(contact string) bool { return contact == "nobody" })
+		if lists > 0 {
+			t.Error("the lines of what was refused are kept")
+		}
+		return err
+	})
+	if all := s.made(); len(all) != 2 {
+		t.Errorf("there are %q", all)
+	}
+}
+
 // TestAListOfWhoLeft: for somebody who is of the staff no more, nothing more is sent.
 func TestAListOfWhoLeft(t *testing.T) {
 	t.Parallel()

@@ -156,6 +156,39 @@ func testSendListsAreClaimed(t *testing.T, open opener) {
 	}
 }
 
+// testSendListsAreLeft: a list that was sent in part makes room for another one, and keeps no lines, once it is left as
+// it is.
+func testSendListsAreLeft(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	for range sendlist.MaxWaiting {
+		must(t, s.KeepSendList(t.Context(), sendListOf(account), sendContent))
+	}
+	l := sendListOf(account)
+	if err := s.KeepSendList(t.Context(), l, sendContent); !errors.Is(err, refusal.RateLimited) {
+		t.Fatalf("one list more: %v", err)
+	}
+	all, err := s.SendLists(t.Context(), account)
+	must(t, err)
+	must(t, s.ChangeSendList(t.Context(), account, all[0].ID, noon, func(l *sendlist.List) error {
+		l.Looked(0)
+		l.Confirm(newID(), "Ann", "192.0.2.1", noon)
+		l.Made(0, "", "", []string{"No."}, noon)
+		return nil
+	}))
+	if err := s.KeepSendList(t.Context(), l, sendContent); !errors.Is(err, refusal.RateLimited) {
+		t.Fatalf("what was refused can be tried no more: %v", err)
+	}
+	must(t, s.ChangeSendList(t.Context(), account, all[0].ID, noon, func(l *sendlist.List) error {
+		l.Leave(newID(), "Ben", "192.0.2.1", noon)
+		return nil
+	}))
+	must(t, s.KeepSendList(t.Context(), l, sendContent))
+	if is, err := s.SendList(t.Context(), account, all[0].ID); err != nil || is.State() != sendlist.Left {
+		t.Errorf("it is %s: %v", is.State(), err)
+	}
+}
+
 // testPlantedSendLists: a row that was changed or moved in the database opens nothing, so nothing of it is sent.
 func testPlantedSendLists(t *testing.T, open opener) {
 	s, _ := open(t)

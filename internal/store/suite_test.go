@@ -113,6 +113,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"lists to send are kept":                    testSendLists,
 		"lists of people are searched":              testSendListsAreSearched,
 		"lists to send are claimed by one":          testSendListsAreClaimed,
+		"lists sent in part are left":               testSendListsAreLeft,
 		"planted lists send nothing":                testPlantedSendLists,
 		"sessions of staff end":                     testSessionsEnd,
 		"invitations are good once":                 testInvitations,

@@ -54,7 +54,7 @@ func (s *Lists) open(domain string, document []byte, account, id guid.ID, to any
 	return nil
 }
 
-// KeepSendList keeps a list with its content, if there is none of its id in the account. Of lists that are not done, an
+// KeepSendList keeps a list with its content, if there is none of its id in the account. Of lists that are not over, an
 // account has sendlist.MaxWaiting at most; one more is refusal.RateLimited.
 func (s *Lists) KeepSendList(ctx context.Context, l *sendlist.List, c *sendlist.Content) error {
 	document, err := s.seal(listDomain, l, l.AccountID, l.ID)
@@ -169,7 +169,7 @@ func (s *Lists) SendListsTo(ctx context.Context, account guid.ID, is func(contac
 }
 
 // ChangeSendList changes a list in one transaction, alone among all changes of it: change is given the list as it is.
-// Its error is given back as it is, and then nothing is changed. It may be asked again. A list that is done keeps no
+// Its error is given back as it is, and then nothing is changed. It may be asked again. A list that is over keeps no
 // content. Where there is something to do for the list, it is due from an instant on. There is none: refusal.NotFound.
 func (s *Lists) ChangeSendList(ctx context.Context, account, id guid.ID, from time.Time,
 	change func(*sendlist.List) error) error {
@@ -192,7 +192,7 @@ func (s *Lists) ChangeSendList(ctx context.Context, account, id guid.ID, from ti
 		_, err = tx.ExecContext(ctx, `UPDATE send_list SET document = $3, due_at = $4, until = $5
 			WHERE account_id = $1 AND id = $2`,
 			db.KeyOf(account), db.KeyOf(id), document, due(&l, from), db.Micros(until))
-		if err == nil && l.State() == sendlist.Done {
+		if err == nil && l.Over() {
 			_, err = tx.ExecContext(ctx, `UPDATE send_list SET content = NULL WHERE account_id = $1 AND id = $2`,
 				db.KeyOf(account), db.KeyOf(id))
 		}

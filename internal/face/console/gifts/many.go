@@ -27,7 +27,7 @@ import (
 
 // ListStore is what the pages about lists need of a database.
 type ListStore interface {
-	// KeepSendList keeps a list with its content, if there is none of its id; refusal.RateLimited: too many are not done.
+	// KeepSendList keeps a list with its content, if there is none of its id; refusal.RateLimited: too many are not over.
 	KeepSendList(ctx context.Context, l *sendlist.List, c *sendlist.Content) error
 	// SendList finds a list of an account; refusal.NotFound where there is none.
 	SendList(ctx context.Context, account, id guid.ID) (sendlist.List, error)
@@ -52,6 +52,7 @@ func (f *pages) manyPages() []desk.Page {
 		{Pattern: "GET /many/{list}", Needs: merchant.MaySend, Do: f.list},
 		{Pattern: "POST /many/{list}/confirm", Needs: merchant.MaySend, Do: f.changeList((*sendlist.List).Confirm)},
 		{Pattern: "POST /many/{list}/again", Needs: merchant.MaySend, Do: f.changeList((*sendlist.List).Again)},
+		{Pattern: "POST /many/{list}/leave", Needs: merchant.MaySend, Do: f.changeList((*sendlist.List).Leave)},
 		{Pattern: "POST /many/{list}/discard", Needs: merchant.MaySend, Do: f.discard},
 	}
 }
