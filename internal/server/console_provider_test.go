@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +29,12 @@ func startWithProvider(t *testing.T) (*service, *openidtest.Provider) {
 // toProvider goes to the provider from a page, and gives the path with which the provider sends the browser back.
 func (b *browser) toProvider(path string) string {
 	b.Helper()
-	to := b.want(http.StatusSeeOther, path, nil).header.Get("Location")
+	return b.follows(b.want(http.StatusSeeOther, path, nil).header.Get("Location"))
+}
+
+// follows goes to the provider, and gives the path with which the provider sends the browser back.
+func (b *browser) follows(to string) string {
+	b.Helper()
 	at, err := b.Get(to)
 	if err != nil {
 		b.Fatal(err)
@@ -162,4 +169,53 @@ func TestAProviderThatIsAway(t *testing.T) {
 	plain := start(t, server.Config{})
 	plain.browser().want(http.StatusUnprocessableEntity, harborConsole+"provider", nil)
 	plain.browser().want(http.StatusUnprocessableEntity, "/console/signed-in?code=x&state=y", nil)
+}
+
+// TestAnAddressThatIsGivenAway: whoever signs in by something else is nobody whom a provider knows by an address alone.
+// They connect themselves, once they proved who they are; then the account there opens the console, and no other.
+func TestAnAddressThatIsGivenAway(t *testing.T) {
+	t.Parallel()
+	s, p := startWithProvider(t)
+	ann := s.member("ann@example.com", staff.Owner)
+	ann.want(http.StatusOK, harborConsole+"you", nil)
+	p.Is(person("ann@example.com", "sub", "who was given her address"))
+	for range 2 {
+		thief := s.browser()
+		page := thief.want(http.StatusForbidden, thief.toProvider(harborConsole+"provider"), nil)
+		if thief.token() != "" || !strings.Contains(page.body, "sign in here with a passkey or a password") {
+			t.Fatalf("who has her address at the provider is told %s", page.body)
+		}
+	}
+	page := ann.want(http.StatusOK, harborConsole+"confirm?to=you", nil).body
+	if strings.Contains(page, "confirm/provider") {
+		t.Error("she is offered to prove who she is by an account that is not connected")
+	}
+	told := ann.want(http.StatusForbidden, ann.toProvider(harborConsole+"confirm/provider"), nil).body
+	if !strings.Contains(told, "nobody of that e-mail address") {
+		t.Errorf("who proves once more by it is told %s", told)
+	}
+	const connect = harborConsole + "you/provider"
+	old := s.unproven(ann.token())
+	a := old.want(http.StatusSeeOther, connect, url.Values{})
+	if to := a.header.Get("Location"); to != harborConsole+"confirm?to=you" {
+		t.Errorf("in a session of long ago, connecting leads to %s", to)
+	}
+	p.Is(person("ann@example.com"))
+	page = ann.want(http.StatusOK, connect, url.Values{}).body
+	link := regexp.MustCompile(`href="(http[^"]*)"`).FindStringSubmatch(page)
+	if link == nil {
+		t.Fatalf("nothing leads to the provider: %s", page)
+	}
+	back := ann.follows(html.UnescapeString(link[1]))
+	if a := ann.want(http.StatusSeeOther, back, nil); a.header.Get("Location") != harborConsole+"you" {
+		t.Errorf("connecting leads to %s", a.header.Get("Location"))
+	}
+	if page := ann.want(http.StatusOK, harborConsole+"you", nil).body; !strings.Contains(page, "You are connected") {
+		t.Errorf("her page says %s", page)
+	}
+	again := s.browser()
+	again.want(http.StatusSeeOther, again.toProvider(harborConsole+"provider"), nil)
+	p.Is(person("ann@example.com", "sub", "who was given her address"))
+	thief := s.browser()
+	thief.want(http.StatusForbidden, thief.toProvider(harborConsole+"provider"), nil)
 }

@@ -137,13 +137,14 @@ func (m *Member) Forget() {
 }
 
 // MayBe reports whether the member may be whom an OpenID Connect provider knows by an issuer and a subject, and whose
-// e-mail address is the member's. The first who comes is, while the invitation is good; from then on nobody else is: an
-// address may be given to somebody else.
-func (m *Member) MayBe(openID string, now time.Time) bool {
+// e-mail address is the member's. An address may be given to somebody else. So the first who comes is the member only
+// while the invitation is good and the member signs in by nothing else yet, or if they connect: they are signed in as
+// the member, and proved it. From then on nobody else is.
+func (m *Member) MayBe(openID string, connects bool, now time.Time) bool {
 	if m.OpenID != "" {
 		return m.OpenID == openID
 	}
-	return !m.JoinedAt.IsZero() || now.Before(m.InvitedAt.Add(InvitationLasts))
+	return connects || !m.Proves() && now.Before(m.InvitedAt.Add(InvitationLasts))
 }
 
 // Remain refuses a change that takes the last owner away who has joined: nobody could let others in any more.

@@ -146,7 +146,7 @@ func (f *pages) showPasskey(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	return desk.View{Template: "signin.html", Title: "console.sign-in", Status: http.StatusForbidden,
-		Data: f.signInForm(signInForm{Account: r.AccountID(), Wrong: r.Locale.Text("console.passkey.failed")})}, nil
+		Data: f.signInForm(r, signInForm{Account: r.AccountID(), Wrong: r.Locale.Text("console.passkey.failed")})}, nil
 }
 
 func (f *pages) takePasskey(r *desk.Request) (desk.View, error) {

@@ -34,6 +34,7 @@ func (f *pages) providerPages() []desk.Page {
 		{Pattern: "GET /confirm/provider", Do: func(r *desk.Request) (desk.View, error) {
 			return f.toProvider(r, asking{Account: r.Account.ID, Confirms: r.Member.ID, To: within(r.HTTP.FormValue("to"))})
 		}},
+		{Pattern: "POST /you/provider", Do: f.connect},
 	}
 }
 
@@ -42,8 +43,9 @@ type asking struct {
 	openid.Asked
 
 	Account  guid.ID `json:"account"`
-	Confirms guid.ID `json:"confirms,omitzero"` // the member who proves once more who they are; zero: somebody signs in
-	To       string  `json:"to,omitempty"`      // where the member was going
+	Confirms guid.ID `json:"confirms,omitzero"`  // the member who proves once more who they are; zero: somebody signs in
+	Connects bool    `json:"connects,omitempty"` // the member, who proved who they are, wants to sign in so from now on
+	To       string  `json:"to,omitempty"`       // where the member was going
 }
 
 const askingProvider = "console provider"
@@ -76,6 +78,24 @@ func (f *pages) toProvider(r *desk.Request, q asking) (desk.View, error) {
 		int(openid.Lasts/time.Second))
 	return desk.View{To: to}, nil
 }
+
+// connect has a member who is signed in show who they are at the provider: from then on they can sign in there. Who
+// signs in by something else proves so first: nobody connects an account of theirs in a session that they found.
+// The page leads on by a link: a form may lead to no other site.
+func (f *pages) connect(r *desk.Request) (desk.View, error) {
+	if r.Member.Proves() && !r.Session.Proven(r.Real) {
+		return r.ToConfirm("you"), nil
+	}
+	v, err := f.toProvider(r, asking{Account: r.Account.ID, Confirms: r.Member.ID, Connects: true, To: "you"})
+	if err != nil || v.To == "" {
+		return v, err
+	}
+	return desk.View{Template: "connect.html", Title: "console.you",
+		Data: connecting{f.Provider.Name(), v.To, desk.Home(r.Account.ID) + "you"}}, nil
+}
+
+// connecting is what the page shows that leads to the provider: both are addresses.
+type connecting struct{ Provider, To, Back string }
 
 // question gives the question that the browser kept, and takes it from the browser.
 func (f *pages) question(r *desk.Request) (q asking, err error) {
@@ -145,7 +165,7 @@ func (f *pages) enterFromProvider(r *desk.Request, q *asking, found *openid.Pers
 		return desk.View{}, service.Stored(err)
 	}
 	m, is := staff.Find(members, found.Email), f.Provider.Issuer+" "+found.Subject
-	if m == nil || !sameMailbox(m.Email, found.Email) || !m.MayBe(is, r.Real) {
+	if m == nil || !sameMailbox(m.Email, found.Email) || !m.MayBe(is, q.Connects, r.Real) {
 		return f.notProven(r, q, errNobody)
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
@@ -158,8 +178,11 @@ func (f *pages) enterFromProvider(r *desk.Request, q *asking, found *openid.Pers
 		begun.Session.BegunAt, begun.Session.Device = r.Session.BegunAt, r.Session.Device
 		what = " proved once more who they are, through the OpenID Connect provider"
 	}
+	if q.Connects && m.OpenID == "" {
+		what = " connected an account at the OpenID Connect provider"
+	}
 	v, err := f.enterAs(r, m, &begun, m.Name+what, func(now *staff.Member) error {
-		if !now.MayBe(is, r.Real) || contact.FoldEmail(now.Email) != contact.FoldEmail(m.Email) {
+		if !now.MayBe(is, q.Connects, r.Real) || contact.FoldEmail(now.Email) != contact.FoldEmail(m.Email) {
 			return errSignIn
 		}
 		if now.OpenID = is; now.JoinedAt.IsZero() {
@@ -202,22 +225,24 @@ func (f *pages) notProven(r *desk.Request, q *asking, why error) (desk.View, err
 	if r.Locale == nil {
 		r.ChooseLanguage()
 	}
-	shown := f.signInForm(signInForm{Account: q.Account, Wrong: r.Locale.Text(text, f.Provider.Name())})
+	shown := signInForm{Account: q.Account, Wrong: r.Locale.Text(text, f.Provider.Name())}
 	if q.Account.IsZero() {
-		return desk.View{Template: "start.html", Title: "console.sign-in", Status: status, Data: shown}, nil
+		return desk.View{Template: "start.html", Title: "console.sign-in", Status: status,
+			Data: f.signInForm(r, shown)}, nil
 	}
 	v := desk.View{Template: "signin.html", Title: "console.sign-in", Status: status}
 	if !q.Confirms.IsZero() && r.Member.ID == q.Confirms {
 		v.Title, shown.Confirm, shown.Email, shown.To = "console.confirm", true, r.Member.Email, q.To
 	}
-	v.Data = shown
+	v.Data = f.signInForm(r, shown)
 	return v, nil
 }
 
-// signInForm is a page for signing in with all ways to do so.
-func (f *pages) signInForm(shown signInForm) signInForm {
+// signInForm is a page for signing in with all ways to do so. Whoever signs in by something else proves nothing by the
+// provider before they are connected.
+func (f *pages) signInForm(r *desk.Request, shown signInForm) signInForm {
 	shown.Passkeys = f.passkeys != nil
-	if f.Provider != nil {
+	if f.Provider != nil && (!shown.Confirm || r.Member.OpenID != "" || !r.Member.Proves()) {
 		shown.Provider = f.Provider.Name()
 	}
 	return shown

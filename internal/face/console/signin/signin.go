@@ -78,7 +78,7 @@ type signInForm struct {
 
 // showSignIn shows how to come in. It says the same of every account, whether there is one or not.
 func (f *pages) showSignIn(r *desk.Request) (desk.View, error) {
-	return desk.View{Template: "signin.html", Title: "console.sign-in", Data: f.signInForm(signInForm{
+	return desk.View{Template: "signin.html", Title: "console.sign-in", Data: f.signInForm(r, signInForm{
 		Account: r.AccountID()})}, nil
 }
 
@@ -90,7 +90,7 @@ func (f *pages) signIn(r *desk.Request) (desk.View, error) {
 	m, err := f.prove(r, account, email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
 		return desk.View{Template: "signin.html", Title: "console.sign-in", Status: refused.Code.Status(),
-			Data: f.signInForm(signInForm{Account: account, Wrong: wrongSignIn(r, refused), Email: email})}, nil
+			Data: f.signInForm(r, signInForm{Account: account, Wrong: wrongSignIn(r, refused), Email: email})}, nil
 	}
 	if err != nil {
 		return desk.View{}, err
@@ -275,7 +275,7 @@ func known(r *desk.Request) []byte {
 
 // showConfirm asks the member to prove once more who they are, before what only they may do.
 func (f *pages) showConfirm(r *desk.Request) (desk.View, error) {
-	return desk.View{Template: "signin.html", Title: "console.confirm", Data: f.signInForm(signInForm{
+	return desk.View{Template: "signin.html", Title: "console.confirm", Data: f.signInForm(r, signInForm{
 		Account: r.Account.ID, Confirm: true, Email: r.Member.Email, To: within(r.HTTP.FormValue("to"))})}, nil
 }
 
@@ -285,7 +285,7 @@ func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 	m, err := f.prove(r, r.Account.ID, r.Member.Email, form.Get("password"), form.Get("code"))
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code != refusal.Unavailable {
 		return desk.View{Template: "signin.html", Title: "console.confirm", Status: refused.Code.Status(),
-			Data: f.signInForm(signInForm{Account: r.Account.ID, Wrong: wrongSignIn(r, refused), Email: r.Member.Email,
+			Data: f.signInForm(r, signInForm{Account: r.Account.ID, Wrong: wrongSignIn(r, refused), Email: r.Member.Email,
 				Confirm: true, To: within(form.Get("to"))})}, nil
 	}
 	if err != nil {

@@ -43,6 +43,8 @@ type you struct {
 	Password bool
 	TOTP     bool
 	Least    int           // characters of a password
+	Provider string        // the OpenID Connect provider of the installation; "": there is none
+	OpenID   bool          // the member is connected with it
 	Secret   string        // of an authenticator that may be set up
 	QR       template.HTML // of it
 	Wrong    []string      // why a form was refused; nil: none was
@@ -75,6 +77,9 @@ func (f *pages) youAfter(r *desk.Request, err error) (desk.View, error) {
 		shown.Wrong, status = desk.Said(refused), refused.Code.Status()
 	} else if err != nil {
 		return desk.View{}, err
+	}
+	if f.Provider != nil {
+		shown.Provider, shown.OpenID = f.Provider.Name(), r.Member.OpenID != ""
 	}
 	for _, p := range r.Member.Passkeys {
 		shown.Passkeys = append(shown.Passkeys, shownPasskey{hex.EncodeToString(p.ID), p.Device,
