@@ -398,6 +398,7 @@ var forgetful = map[string]string{
 	"transfer":         "a copy takes every row",
 	"lockVouchers":     "selectVouchers reads them after it",
 	"selectEnds":       "selectGifts reads them after it",
+	"aheadGifts":       "it bounds ids, and what is found within them is looked at",
 	"selectHistories":  "of gifts that selectGifts found",
 	"CountRedemptions": "of a gift that was found",
 	"selectHistory":    "of a gift that was found",

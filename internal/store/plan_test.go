@@ -91,6 +91,12 @@ func TestNoPlanReadsAWholeAccount(t *testing.T) {
 					t.Errorf("%s\n\t%s", text, fault)
 				}
 			}
+			for _, of := range []record.Dated{record.Entries, record.Gifts, record.Trail} {
+				plan := strings.Join(planOf(t, pool, of.Text(s.db)), "\n")
+				if !strings.Contains(plan, "_ahead") || strings.Contains(plan, "_pkey") {
+					t.Errorf("ids that run ahead are looked for by %s", plan)
+				}
+			}
 		}
 	}
 	t.Run("without figures", check)

@@ -147,6 +147,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"days are checked beside imports":           testCheckingBesideImports,
 		"open days are summed up":                   testOpenDays,
 		"ids run ahead of clocks":                   testLateIDs,
+		"what has late ids is found by its time":    testIDsAhead,
 		"days of imports are closed again":          testDaysOfImportsAreClosedAgain,
 		"open days of a database that went back":    testOpenDaysWentBack,
 		"what gifts hold is summed up":              testValues,

@@ -9,7 +9,6 @@ import (
 
 	"boon.example/internal/base/normalize"
 	"boon.example/internal/contact"
-	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
@@ -113,7 +112,13 @@ func (e *Eraser) Ended(ctx context.Context, account *merchant.Account, after gui
 		err = from.Scan(db.ScanID(&id))
 		return id, err
 	}
-	last = gift.IDsBefore(before)
+	err = e.db.Retry(ctx, func(ctx context.Context) (err error) {
+		last, err = record.Gifts.IDsBefore(ctx, e.db, e.db.Readers, account.ID, before)
+		return err
+	})
+	if err != nil {
+		return nil, last, false, err
+	}
 	key, from := db.KeyOf(account.ID), db.KeyOf(after)
 	ends, err := db.Collect(ctx, e.db, page, []any{key, from, db.KeyOf(last), findPage - 1}, scan)
 	if err == nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"boon.example/internal/gift"
@@ -51,7 +50,7 @@ const pageOfAll = 500
 // EachGift gives all gifts of an account that were made from an instant on and before another one, the oldest first,
 // all as they are at one moment. Zero instants bound nothing.
 func (r *Reader) EachGift(ctx context.Context, account guid.ID, from, to time.Time, each func(*gift.Gift) error) error {
-	err := r.eachAfter(ctx, selectGiftsAfter, account, from, to, func(rows *sql.Rows) (guid.ID, error) {
+	err := r.eachAfter(ctx, selectGiftsAfter, record.Gifts, account, from, to, func(rows *sql.Rows) (guid.ID, error) {
 		g, closed, err := record.ScanGift(r.db.Keys, rows)
 		if err = cmp.Or(err, closed); err == nil && within(g.CreatedAt, from, to) {
 			err = each(&g)
@@ -68,7 +67,7 @@ func (r *Reader) EachGift(ctx context.Context, account guid.ID, from, to time.Ti
 // order of their ids, all as of one moment. Zero instants bound nothing.
 func (r *Reader) EachEntry(ctx context.Context, account guid.ID, from, to time.Time,
 	each func(*gift.Change) error) error {
-	err := r.eachAfter(ctx, selectEntriesAfter, account, from, to, func(rows *sql.Rows) (guid.ID, error) {
+	err := r.eachAfter(ctx, selectEntriesAfter, record.Entries, account, from, to, func(rows *sql.Rows) (guid.ID, error) {
 		c, err := scanChange(rows)
 		if err == nil && within(c.At, from, to) {
 			err = each(&c)
@@ -83,9 +82,16 @@ func (r *Reader) EachEntry(ctx context.Context, account guid.ID, from, to time.T
 
 // eachAfter runs a query for page after page, in the order of the ids that scan gives, on one snapshot. It begins and
 // ends where ids tell that what was made within a period may begin and has ended.
-func (r *Reader) eachAfter(ctx context.Context, query string, account guid.ID, from, to time.Time,
+func (r *Reader) eachAfter(ctx context.Context, query string, of record.Dated, account guid.ID, from, to time.Time,
 	scan func(*sql.Rows) (guid.ID, error)) error {
 	return r.db.Snapshot(ctx, func(tx *sql.Tx) error {
+		var end guid.ID // zero: there is none
+		if !to.IsZero() {
+			var err error
+			if end, err = of.IDsBefore(ctx, r.db, tx, account, to); err != nil {
+				return err
+			}
+		}
 		for after, more := floor(from), true; more; {
 			n := 0
 			err := r.db.EachWithin(ctx, tx, query, []any{db.KeyOf(account), db.KeyOf(after), pageOfAll},
@@ -97,7 +103,7 @@ func (r *Reader) eachAfter(ctx context.Context, query string, account guid.ID, f
 			if err != nil {
 				return err
 			}
-			more = n == pageOfAll && !past(after, to)
+			more = n == pageOfAll && (end.IsZero() || after.Compare(end) <= 0)
 		}
 		return nil
 	})
@@ -115,12 +121,3 @@ func scanChange(from db.Scanner) (c gift.Change, err error) {
 }
 
 func within(at, from, to time.Time) bool { return !at.Before(from) && (to.IsZero() || at.Before(to)) }
-
-// past reports whether all that comes after an id was made at an instant or later.
-func past(id guid.ID, to time.Time) bool {
-	if to.IsZero() {
-		return false
-	}
-	end := gift.IDsBefore(to)
-	return slices.Compare(id[:], end[:]) > 0
-}

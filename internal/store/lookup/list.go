@@ -88,7 +88,11 @@ func (r *Reader) list(ctx context.Context, f gift.Filter, readers *fair.Places, 
 	}
 	defer release()
 	late := db.Late(ctx)
-	ids, next, read, err := r.walk(ctx, f.Before, floor(f.CreatedFrom), f.Limit,
+	before, err := r.before(ctx, record.Gifts, f.AccountID, f.Before, f.CreatedTo)
+	if err != nil {
+		return page, err
+	}
+	ids, next, read, err := r.walk(ctx, before, floor(f.CreatedFrom), f.Limit,
 		func(before guid.ID, n int) (string, []any) { return r.Candidates(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing gifts: %w", err)
@@ -187,7 +191,7 @@ func (r *Reader) walk(ctx context.Context, before, floor guid.ID, limit int, que
 func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any) {
 	w := &where{}
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
-	within := bounds(w, before, f.CreatedTo)
+	within := bounds(w, before)
 	from := func(table, id, more string) string {
 		return `SELECT t.` + id + ` AS id FROM ` + table + ` AS t WHERE t.account_id = ` + account + more +
 			strings.ReplaceAll(within, "{id}", "t."+id) + ` ORDER BY t.` + id + ` DESC LIMIT ` + limit
@@ -236,13 +240,25 @@ func floor(from time.Time) guid.ID {
 	return gift.IDsFrom(from)
 }
 
-// bounds says before which id to look; {id} stands for the column.
-func bounds(w *where, before guid.ID, to time.Time) (text string) {
-	if !to.IsZero() {
-		if last := gift.IDsBefore(to); before.IsZero() || slices.Compare(last[:], before[:]) < 0 {
-			before = last
-		}
+// before is before which id to look for what was made before an instant, on a page that ends before an id. Zero ones
+// bound nothing.
+func (r *Reader) before(ctx context.Context, of record.Dated, account, before guid.ID, to time.Time) (guid.ID, error) {
+	if to.IsZero() {
+		return before, nil
 	}
+	var last guid.ID
+	err := r.db.Retry(ctx, func(ctx context.Context) (err error) {
+		last, err = of.IDsBefore(ctx, r.db, r.db.Readers, account, to)
+		return err
+	})
+	if !before.IsZero() && slices.Compare(before[:], last[:]) < 0 {
+		last = before
+	}
+	return last, err
+}
+
+// bounds says before which id to look; {id} stands for the column.
+func bounds(w *where, before guid.ID) (text string) {
 	if !before.IsZero() {
 		text += ` AND {id} < ` + w.arg(db.KeyOf(before))
 	}
@@ -364,7 +380,11 @@ func (r *Reader) Activity(ctx context.Context, f gift.ChangeFilter) (page gift.C
 		return page, err
 	}
 	defer release()
-	ids, next, read, err := r.walk(ctx, f.Before, floor(f.From), f.Limit,
+	before, err := r.before(ctx, record.Entries, f.AccountID, f.Before, f.To)
+	if err != nil {
+		return page, err
+	}
+	ids, next, read, err := r.walk(ctx, before, floor(f.From), f.Limit,
 		func(before guid.ID, n int) (string, []any) { return r.Changes(f, before, n) })
 	if err != nil {
 		return page, fmt.Errorf("listing entries: %w", err)
@@ -391,7 +411,7 @@ func (r *Reader) Changes(f gift.ChangeFilter, before guid.ID, n int) (string, []
 	account, limit := w.arg(db.KeyOf(f.AccountID)), w.arg(n)
 	within := ""
 	if f.KeyID.IsZero() {
-		within = strings.ReplaceAll(bounds(w, before, f.To), "{id}", "t.id")
+		within = strings.ReplaceAll(bounds(w, before), "{id}", "t.id")
 	} else {
 		within = ofKey(w, f, before)
 	}
@@ -429,10 +449,7 @@ func (r *Reader) Changes(f gift.ChangeFilter, before guid.ID, n int) (string, []
 // and an index by keys would cost each redemption a hundredth on PostgreSQL, and a twentieth on SQLite.
 func ofKey(w *where, f gift.ChangeFilter, before guid.ID) string {
 	last := guid.ID(bytes.Repeat([]byte{0xff}, len(before)))
-	if !f.To.IsZero() {
-		last = gift.IDsBefore(f.To)
-	}
-	if !before.IsZero() && slices.Compare(before[:], last[:]) < 0 {
+	if !before.IsZero() {
 		last = before
 	}
 	key, from, to := w.arg(db.KeyOf(f.KeyID)), w.arg(db.KeyOf(floor(f.From))), w.arg(db.KeyOf(last))

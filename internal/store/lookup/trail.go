@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/record"
 )
 
 // SelectTrail gives what of the audit trail is no change of a gift. There are few rows for an account.
@@ -51,14 +52,12 @@ func (r *Reader) Trail(ctx context.Context, f event.TrailFilter) (page event.Tra
 
 // othersOfTrail gives the newest f.Limit of what is no change of a gift.
 func (r *Reader) othersOfTrail(ctx context.Context, f event.TrailFilter) (all []event.TrailEntry, err error) {
-	before := f.Before
+	before, err := r.before(ctx, record.Trail, f.AccountID, f.Before, f.To)
+	if err != nil {
+		return nil, err
+	}
 	if before.IsZero() {
 		before = guid.ID(bytes.Repeat([]byte{0xff}, len(before)))
-	}
-	if !f.To.IsZero() {
-		if last := gift.IDsBefore(f.To); bytes.Compare(last[:], before[:]) < 0 {
-			before = last
-		}
 	}
 	since, until := int64(0), int64(math.MaxInt64)
 	if !f.From.IsZero() {
