@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -279,12 +280,38 @@ func needCitus(t *testing.T) {
 
 // notOnCitus are the tests of the suite that a cluster does not pass, and why.
 var notOnCitus = map[string]string{
-	"constraints bite":            "of the guards, it has none that ask other tables: see citusGivesUp",
-	"a group is all or nothing":   "so it takes an entry that does not follow",
-	"what was loaded is kept":     "so only the engine knows that something was undone already",
-	"what was cashed out is kept": "likewise",
-	"verify walks and finds":      "the test does its damage by a statement that joins two accounts",
-	"verify finds long answers":   "likewise",
+	"constraints bite":                  "of the guards, it has none that ask other tables: see citusGivesUp",
+	"a group is all or nothing":         "so it takes an entry that does not follow",
+	"what was loaded is kept":           "so only the engine knows that something was undone already",
+	"what was cashed out is kept":       "likewise",
+	"the schema knows what undoes what": "so an entry is taken that undoes what its kind does not undo",
+	"verify walks and finds":            "the test does its damage by a statement that joins two accounts",
+	"verify finds long answers":         "likewise",
+}
+
+// TestImportsOnASpreadDatabase runs the tests of imports where the store knows that Citus has spread the tables, and
+// the guards are gone that Citus cannot keep: gifts are brought in, and only an import that is not finished is undone.
+func TestImportsOnASpreadDatabase(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	tests := suiteTests()
+	maps.DeleteFunc(tests, func(name string, _ func(*testing.T, opener)) bool { return !strings.Contains(name, "import") })
+	if len(tests) < 8 {
+		t.Fatalf("only %d tests of the suite are about imports", len(tests))
+	}
+	runSuite(t, tests, func(t testing.TB) (*Store, func() *Store) {
+		s, again := openServerForTest(t, &statements{seen: map[string]bool{}})
+		_, err := s.db.Writer.Exec(noting)
+		must(t, err)
+		must(t, s.db.WriteInBackground(t.Context(),
+			func(tx *sql.Tx) error { return spread(t.Context(), tx, inOrderOfPlaces(), func(string) {}) }))
+		open := func() *Store {
+			s := again()
+			s.db.Spread = true
+			return s
+		}
+		return open(), open
+	})
 }
 
 // TestStoreOnCitus runs the suite of every database on a cluster, where CITUS=1 asks for it: each test on a database of
