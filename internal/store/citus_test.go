@@ -64,6 +64,10 @@ func TestDistributeWhatIsThere(t *testing.T) {
 	s = again()
 	clear(all.seen)
 	fillStore(t, s, 3)
+	ending := promotion(t, s, newID(), noon)
+	if n, err := s.TellExpiry(t.Context(), ending.AccountID, noon, 10); err != nil || n == 0 {
+		t.Errorf("%d ends of gifts are told: %v", n, err)
+	}
 	verifyClean(t, s)
 	for text := range all.seen {
 		if strings.Contains(text, "unnest") {
@@ -73,11 +77,18 @@ func TestDistributeWhatIsThere(t *testing.T) {
 		if strings.Contains(text, "v.account_id = $1 AND v.id = $2") && strings.Contains(text, "= v.account_id") {
 			t.Errorf("a gift is looked for on all nodes: %s", text)
 		}
+		// Citus locks rows of one shard only, and goes by an account that the statement names for each table.
+		if locks.MatchString(text) && strings.Contains(text, "= v.account_id") {
+			t.Errorf("rows of several nodes are locked: %s", text)
+		}
 	}
 	if len(all.seen) < 20 {
 		t.Errorf("only %d statements were seen", len(all.seen))
 	}
 }
+
+// locks finds what locks rows.
+var locks = regexp.MustCompile(`FOR (NO KEY )?(UPDATE|SHARE)`)
 
 // noting are functions of Citus that do nothing but note their arguments, where Citus notes them.
 const noting = `CREATE TABLE pg_dist_partition (logicalrelid REGCLASS, partmethod TEXT, repmodel TEXT, by TEXT, beside TEXT);

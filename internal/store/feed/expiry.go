@@ -31,20 +31,20 @@ var expiries = []expiry{
 			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3) AS due`,
 		lock: db.Text{
 			SQLite: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
 			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`,
 			Postgres: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
 			AND coalesce(v.extended, v.valid_until) <> v.expiring_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3
 			FOR NO KEY UPDATE SKIP LOCKED`,
 		},
@@ -59,20 +59,20 @@ var expiries = []expiry{
 			AND coalesce(v.extended, v.valid_until) <> v.expired_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3) AS due`,
 		lock: db.Text{
 			SQLite: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
 			AND coalesce(v.extended, v.valid_until) <> v.expired_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3`,
 			Postgres: `SELECT v.id, v.status, v.balance FROM voucher AS v WHERE v.account_id = $1
 			AND coalesce(v.extended, v.valid_until) <> v.expired_told
 			AND coalesce(v.extended, v.valid_until) <= $2
 			AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
-				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
+				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))
 			ORDER BY coalesce(v.extended, v.valid_until) LIMIT $3
 			FOR NO KEY UPDATE SKIP LOCKED`,
 		},
