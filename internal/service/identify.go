@@ -21,6 +21,19 @@ func WithCaller(ctx context.Context, as Authenticate) context.Context {
 	return context.WithValue(ctx, callerKey{}, as)
 }
 
+// As is whoever made a call with an API key, for calls that follow from it, under the name of a person.
+func (c *Call) As(person string) Authenticate {
+	return func(now time.Time) (*merchant.Caller, error) {
+		caller, ok := c.shown(now)
+		if !ok {
+			return nil, noKey()
+		}
+		as := *caller
+		as.Person = person
+		return &as, nil
+	}
+}
+
 // authorize tells who calls and whether they may make this call from where they are, by what holds now.
 func (c *Call) authorize(t *Terms) (err error) {
 	c.setup = c.config.Directory().Version
@@ -40,6 +53,22 @@ func (c *Call) authenticate() (*merchant.Caller, error) {
 	if as, ok := c.HTTP.Context().Value(callerKey{}).(Authenticate); ok {
 		return as(c.Now)
 	}
+	if caller, ok := c.shown(c.Now); ok {
+		return caller, nil
+	}
+	if err := c.CountAnonymous(); err != nil {
+		return nil, err
+	}
+	return nil, noKey()
+}
+
+func noKey() error {
+	return refusal.New(refusal.Unauthenticated,
+		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
+}
+
+// shown is whose API key the call shows, if it is good at an instant.
+func (c *Call) shown(now time.Time) (*merchant.Caller, bool) {
 	var text string
 	if values := c.HTTP.Header.Values("Authorization"); len(values) == 1 { // of two, others might take the other one
 		text = values[0]
@@ -47,16 +76,10 @@ func (c *Call) authenticate() (*merchant.Caller, error) {
 	if scheme, rest, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "Bearer") {
 		text = strings.TrimSpace(rest)
 	}
-	if text != "" {
-		if caller, ok := c.config.Directory().Authenticate(text, c.Now); ok {
-			return caller, nil
-		}
+	if text == "" {
+		return nil, false
 	}
-	if err := c.CountAnonymous(); err != nil {
-		return nil, err
-	}
-	return nil, refusal.New(refusal.Unauthenticated,
-		"Send a valid API key in the Authorization header: the key by itself, or after the word Bearer.")
+	return c.config.Directory().Authenticate(text, now)
 }
 
 // By names who makes the call, for the log, and refuses one that does not come from where its key may be used. It is
