@@ -28,7 +28,17 @@ type Key struct {
 	Limits      Limits // beside the account's
 	Till        TillKey
 	Networks    Networks // from which it may be used
+	Agent       AgentUse
 }
+
+// AgentUse is what agents with a key may do that speak the Model Context Protocol, as far as the key may do it itself.
+type AgentUse string
+
+// What agents may do. They look; the empty use lets them do something as well where whoever set the agent up says so.
+const (
+	AgentReads  AgentUse = "read"  // never do anything
+	AgentWrites AgentUse = "write" // do something
+)
 
 // TillKey says whether a key belongs to a till, which uses it through its own pages only.
 type TillKey int
@@ -56,6 +66,7 @@ type Caller struct {
 	MadeAt      time.Time // the key was
 	Until       time.Time // the key works; zero: for ever
 	Networks    Networks  // the key's
+	Agent       AgentUse  // the key's
 	Person      string    // who is signed in at the till; "": nobody
 	Unattended  bool      // somebody must sign in at the till before value moves
 

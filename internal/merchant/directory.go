@@ -62,7 +62,7 @@ func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Ca
 	}
 	c := &Caller{KeyID: k.ID, Kind: k.Kind, Name: k.Name, Locations: k.Locations, Permissions: k.Permissions,
 		Limits: k.Limits, Till: k.Till, MadeAt: k.CreatedAt, Until: k.ExpiresAt,
-		Networks: k.Networks}
+		Networks: k.Networks, Agent: k.Agent}
 	if k.Kind == SystemKey {
 		c.Permissions, c.Accounts, c.Programs, c.Test = SystemPermissions, k.Accounts, k.Programs, k.Test
 	} else {

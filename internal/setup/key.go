@@ -292,6 +292,10 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 		changed.Networks = k.Networks
 		tell("networks", live.Networks.String(), k.Networks.String())
 	}
+	if live.Agent != k.Agent {
+		changed.Agent = k.Agent
+		tell("agent", cmp.Or(string(live.Agent), "not said"), cmp.Or(string(k.Agent), "not said"))
+	}
 	if len(p.Changes) > told {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
@@ -310,7 +314,7 @@ func (p *plan) add(k *document.Key, label string) {
 	added := &merchant.Key{
 		ID: drawn.id, Kind: k.Kind(), AccountID: k.Owner, Test: k.Test, Name: k.Name,
 		Hash: k.Hash, Hint: k.Hint, Locations: k.Locations, CreatedAt: moment(p.now), ExpiresAt: k.Expires,
-		Permissions: k.May, Limits: k.Limits, Networks: k.Networks,
+		Permissions: k.May, Limits: k.Limits, Networks: k.Networks, Agent: k.Agent,
 		Accounts: k.Accounts, Programs: k.Programs,
 	}
 	if k.Hash == (merchant.KeyHash{}) {

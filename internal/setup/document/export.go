@@ -159,6 +159,9 @@ func writeKeys(d *merchant.Directory, a *merchant.Account, now time.Time) (all [
 		}
 		add("limits", writeLimitsBeyond(merchant.Limits{})(k.Limits, a))
 		add("networks", writeNetworks(k.Networks, a))
+		if k.Agent != "" {
+			add("agent", string(k.Agent))
+		}
 		if !slices.ContainsFunc(all, func(other any) bool { return other.(mapping)[0] == one[0] }) {
 			all = append(all, one) // one of a name is for all of it
 		}

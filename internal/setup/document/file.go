@@ -70,6 +70,7 @@ type Key struct {
 	Never     bool      // it never expires, whatever the key has already: an edit says so, and no file
 	Limits    merchant.Limits
 	Networks  merchant.Networks
+	Agent     merchant.AgentUse
 }
 
 // Kind is whose key it is.
@@ -177,9 +178,10 @@ func each[T any](f fields, name string, read func(value) T) []T {
 func (r *reader) keys(f fields, list string) []Key {
 	names := make(map[string]int)
 	return each(f, list, func(v value) Key {
-		allowed := []string{"name", "secret", "expires", "limits", "networks", "locations", "role", "permissions"}
+		allowed := []string{"name", "secret", "expires", "limits", "networks", "agent", "locations", "role",
+			"permissions"}
 		if r.in == nil {
-			allowed = append(allowed[:5], "mode", "accounts", "programs")
+			allowed = append(allowed[:6], "mode", "accounts", "programs")
 		}
 		f := r.fields(v, allowed...)
 		f.require("name")
@@ -191,7 +193,7 @@ func (r *reader) keys(f fields, list string) []Key {
 		names[k.Name] = v.Line
 		k.Hash, k.Hint, k.SaysTest, k.Walked = f.secret("secret")
 		k.Expires = f.instant("expires")
-		k.Networks = f.networks("networks")
+		k.Networks, k.Agent = f.networks("networks"), either(merchant.AgentReads, merchant.AgentWrites)(f, "agent")
 		k.Limits = f.limits(merchant.Limits{}, r.in.currency())
 		if r.in != nil {
 			k.Locations, k.May = f.locations("locations"), f.permissions()

@@ -71,7 +71,7 @@ func typedForms() map[reflect.Type]form {
 		reflect.TypeFor[*time.Location]():        formed(fields.zone, tellZone, writeZone),
 		reflect.TypeFor[merchant.Language]():     namedForm(fields.language),
 		reflect.TypeFor[merchant.Platform]():     namedForm(fields.platform),
-		reflect.TypeFor[merchant.VATTreatment](): namedForm(fields.vatTreatment),
+		reflect.TypeFor[merchant.VATTreatment](): namedForm(either(merchant.MultiPurpose, merchant.SinglePurpose)),
 		reflect.TypeFor[money.Number]():          formed(fields.percent, tellPercent, writePercent),
 		reflect.TypeFor[time.Time]():             formed(fields.instant, tellTime, writeTime),
 		reflect.TypeFor[time.Duration]():         formed(fields.timeOfDay, tellTimeOfDay, writeTimeOfDay),

@@ -231,11 +231,24 @@ func (f fields) untruth(name string) bool {
 
 // mode reads whether this is for tests.
 func (f fields) mode(name string) (test bool) {
-	v, _, ok := f.scalar(name)
-	if ok && v.Value != merchant.LiveMode && v.Value != merchant.TestMode {
-		f.problem(v, "This is live or test.")
+	return either(merchant.LiveMode, merchant.TestMode)(f, name) == merchant.TestMode
+}
+
+// either reads one of two words; "" where there is none.
+func either[T ~string](one, other T) func(fields, string) T {
+	return func(f fields, name string) T {
+		v, _, ok := f.scalar(name)
+		switch {
+		case !ok:
+			return ""
+		case v.Value == string(one):
+			return one
+		case v.Value == string(other):
+			return other
+		}
+		f.problem(v, "This is %s or %s.", one, other)
+		return ""
 	}
-	return ok && v.Value == merchant.TestMode
 }
 
 func (f fields) currency(name string) money.Currency {
@@ -347,19 +360,6 @@ func (f fields) percent(name string) money.Number {
 		return ""
 	}
 	return money.Number(strings.TrimSuffix(strings.TrimRight(hundredths.Format(rate), "0"), "."))
-}
-
-// vatTreatment reads how gifts are taxed.
-func (f fields) vatTreatment(name string) merchant.VATTreatment {
-	v, _, ok := f.scalar(name)
-	if ok && !slices.Contains(merchant.VATTreatments(), merchant.VATTreatment(v.Value)) {
-		f.problem(v, "This is %s or %s.", merchant.MultiPurpose, merchant.SinglePurpose)
-		ok = false
-	}
-	if !ok {
-		return ""
-	}
-	return merchant.VATTreatment(v.Value)
 }
 
 func (f fields) zone(name string) *time.Location {

@@ -81,6 +81,7 @@ var hashed = []struct {
 	{`SELECT id, till FROM api_key WHERE till <> 0 ORDER BY id`, 2, ""},
 	{`SELECT id, networks FROM api_key WHERE networks <> '' ORDER BY id`, 2, ""},
 	{`SELECT id FROM api_key WHERE test ORDER BY id`, 1, ""},
+	{`SELECT id, agent FROM api_key WHERE agent <> '' ORDER BY id`, 2, ""},
 	{`SELECT account_id, id, url, types, description, why_off, created_at, changed_at, start, secret, old_secret, old_until,
 		replay FROM webhook ORDER BY account_id, id`, 13, ""},
 	{`SELECT account_id, id FROM webhook WHERE NOT enabled ORDER BY account_id, id`, 2, ""},

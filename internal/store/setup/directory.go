@@ -105,7 +105,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
 	const keys = `SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at,
-			permissions, limits, accounts, programs, till, networks, test
+			permissions, limits, accounts, programs, till, networks, test, agent
 		FROM api_key`
 	err = db.Each(ctx, q, keys, nil, func(rows *sql.Rows) error {
 		k := new(merchant.Key)
@@ -114,7 +114,7 @@ func ReadDirectory(ctx context.Context, q db.Querier, k *sealed.Keys) (*merchant
 		var limits sql.NullString
 		err := rows.Scan(db.ScanID(&k.ID), &k.Kind, db.ScanID(&k.AccountID), &k.Name, &k.Hint, &hash, &locations,
 			db.ScanTime(&k.CreatedAt), db.ScanTime(&k.ExpiresAt), db.ScanTime(&k.RevokedAt), &permissions, &limits, &accounts,
-			&programs, &k.Till, &networks, &k.Test)
+			&programs, &k.Till, &networks, &k.Test, &k.Agent)
 		if err != nil {
 			return err
 		}
@@ -269,13 +269,13 @@ const (
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, version = excluded.version`
 	insertClock = `INSERT INTO test_clock (account_id) VALUES ($1) ON CONFLICT (account_id) DO NOTHING`
 	upsertKey   = `INSERT INTO api_key (id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits,
-			accounts, programs, till, networks, test)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+			accounts, programs, till, networks, test, agent)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, account_id = excluded.account_id, name = excluded.name, hint = excluded.hint,
 			hash = excluded.hash, locations = excluded.locations, created_at = excluded.created_at,
 			expires_at = excluded.expires_at, revoked_at = excluded.revoked_at, permissions = excluded.permissions, limits = excluded.limits,
 			accounts = excluded.accounts, programs = excluded.programs, till = excluded.till, networks = excluded.networks,
-			test = excluded.test`
+			test = excluded.test, agent = excluded.agent`
 )
 
 // setupRows makes rows of what is to be saved: accounts first.
@@ -301,7 +301,8 @@ func setupRows(c *merchant.Changes, version int64, keys *sealed.Keys) (rows []se
 			db.KeyOf(k.ID), string(k.Kind), db.OrNull(k.AccountID), k.Name, k.Hint, k.Hash[:], db.JoinIDs(k.Locations),
 			k.CreatedAt.UnixMicro(), db.Micros(k.ExpiresAt), db.Micros(k.RevokedAt), string(may),
 			formatLimits(k.Limits),
-			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till), joinNetworks(k.Networks), k.Test}})
+			db.JoinIDs(k.Accounts), db.JoinIDs(k.Programs), int64(k.Till), joinNetworks(k.Networks), k.Test,
+			string(k.Agent)}})
 	}
 	for _, w := range c.Webhooks {
 		of, err := webhookRows(keys, w)
