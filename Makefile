@@ -30,7 +30,7 @@ PRODUCT   = ./till ./screenshots ./sdk ./client ./acme
 empty    :=
 OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),|,$(PRODUCT:./%=%)))$$'
 # What runs its tests over either store (pgtest.Main), and so once more.
-EITHER    = ./internal/face/api ./internal/server ./internal/face/console/signin ./internal/ledger ./internal/intake ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry ./internal/jobs/closing
+EITHER    = ./internal/face/agent ./internal/face/api ./internal/server ./internal/face/console/signin ./internal/ledger ./internal/intake ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry ./internal/jobs/closing
 BENCH    ?= -write docs/why/benchmarks.md
 
 .PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture release

@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 		"internal/books",
 		"internal/cashout",
 		"internal/chain",
+		"internal/command/agents",
 		"internal/command/bench",
 		"internal/command/demo",
 		"internal/command/doctor",
@@ -106,6 +107,9 @@ var arrows = map[string][]string{
 		"internal/gift",
 		"internal/sealed",
 	},
+	"internal/command/agents": {
+		"internal/command/terminal",
+	},
 	"internal/command/bench": {
 		"client",
 		"internal/command/load",
@@ -164,6 +168,14 @@ var arrows = map[string][]string{
 		"internal/gift",
 		"internal/merchant",
 		"internal/wire",
+	},
+	"internal/face/agent": {
+		"docs",
+		"internal/base/admission",
+		"internal/ledger",
+		"internal/merchant",
+		"internal/refusal",
+		"internal/service",
 	},
 	"internal/face/api": {
 		"internal/base/admission",
@@ -569,6 +581,7 @@ var arrows = map[string][]string{
 		"internal/base/span",
 		"internal/base/telemetry",
 		"internal/event",
+		"internal/face/agent",
 		"internal/face/api",
 		"internal/face/api/manage",
 		"internal/face/console",

@@ -51,6 +51,7 @@ var Served = map[string]string{
 	"start/install-php.md":        "docs/install-php",
 	"start/install-python.md":     "docs/install-python",
 	"start/install-typescript.md": "docs/install-typescript",
+	"guides/agents.md":            "docs/agents",
 	"guides/books.md":             "docs/books",
 	"guides/import.md":            "docs/import",
 	"guides/wallet.md":            "docs/wallet",

@@ -26,7 +26,7 @@ func TestEveryCommandTeaches(t *testing.T) {
 		"till pair", "till pin", "till link", "till list", "till revoke",
 		"till people", "till set-pin", "key-file rotate", "key-file status", "gift send", "gift validate",
 		"gift redeem", "gift reverse", "gift cancel", "gift show", "gift list",
-		"bench", "listen",
+		"bench", "listen", "mcp",
 		"webhook create", "webhook list", "webhook show", "webhook change", "webhook delete", "webhook rotate",
 		"webhook attempts", "webhook replay",
 	} {

@@ -21,6 +21,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"boon.example/client"
+	"boon.example/internal/command/agents"
 	"boon.example/internal/command/bench"
 	"boon.example/internal/command/remote"
 	"boon.example/internal/command/terminal"
@@ -64,6 +65,7 @@ type commands struct {
 	Webhook remote.Webhook `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
 	Audit   remote.Audit   `cmd:"" help:"List who did what in an account, from where."`
 	Report  remote.Report  `cmd:"" help:"Tell what is owed for gifts, how that came about, and what was redeemed."`
+	MCP     agents.MCP     `cmd:"" name:"mcp" help:"Have agents that speak the Model Context Protocol look at gifts."`
 	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
 	Staff   staffCmd       `cmd:"" help:"Invite people to the console of an account, list them, and let them in no more."`

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/openid"
+	"boon.example/internal/face/agent"
 	"boon.example/internal/face/api"
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/console"
@@ -55,6 +56,8 @@ func (a *app) faces() http.Handler {
 	a.tills(mux)
 	a.console(mux)
 	a.platforms(mux)
+	mux.Handle(agent.Path, agent.Handler(agent.Config{Service: a.service, Operations: a.api.Operations(),
+		OpenAPI: func() []byte { return api.OpenAPI(a.Version, a.PublicURL) }}))
 	return a.service.Front(mux, api.Root, provider.Path)
 }
 

@@ -87,6 +87,7 @@ var parts = []struct {
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/journals.md", "Journals for your bookkeeping"},
 		{"guides/platforms.md", "Toast, Wix and VTEX"},
+		{"guides/agents.md", "Agents"},
 		{"guides/till.md", "At the counter"},
 		{"guides/console.md", "In the console"},
 		{"guides/wallet.md", "Passes"},
