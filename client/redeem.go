@@ -36,7 +36,8 @@ type Redemption struct {
 	IsRedeemable   bool      `json:"isRedeemable"`
 	RedeemedAt     time.Time `json:"redeemedAt"`
 	Reference      string    `json:"reference"`
-	Receipt        *Receipt  `json:"receipt"` // nil unless [Client.Receipts] asks for it
+	GraceUntil     time.Time `json:"graceUntil"` // as [Voucher] has it
+	Receipt        *Receipt  `json:"receipt"`    // nil unless [Client.Receipts] asks for it
 	Meta           Meta      `json:"-"`
 }
 

@@ -71,6 +71,7 @@ type Voucher struct {
 
 	ValidFrom  time.Time `json:"validFrom"`  // zero: from the start
 	ValidUntil time.Time `json:"validUntil"` // zero: it does not expire
+	GraceUntil time.Time `json:"graceUntil"` // of days of grace: until when tills take it; zero: none was told
 
 	SenderDescription    string         `json:"senderDescription"`
 	RecipientDescription string         `json:"recipientDescription"`

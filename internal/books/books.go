@@ -88,6 +88,7 @@ type Terms struct {
 	Item        bool
 	Currency    money.Currency
 	ValidUntil  time.Time      // as it was made; zero: it does not expire
+	GraceDays   int            // for which tills take it after that, and so it is owed
 	Worth       gift.ItemWorth // of an item gift
 	VAT         VAT
 }

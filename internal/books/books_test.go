@@ -43,7 +43,7 @@ func (w *world) owedAt(at time.Time) map[kindOf]money.Amount {
 				end = e.Until
 			}
 		}
-		if balance != 0 && status != gift.Cancelled && (end.IsZero() || !end.Before(at)) {
+		if balance != 0 && status != gift.Cancelled && (end.IsZero() || !gift.AfterGrace(end, k.v.GraceDays).Before(at)) {
 			owed[kindOf{k.v.Promotional, k.v.Item}] += balance
 		}
 	}
@@ -150,7 +150,7 @@ func (w *world) idles(t *testing.T, name string, sums books.Sums, at time.Time) 
 				month = w.month(e.At)
 			}
 		}
-		if balance != 0 && status != gift.Cancelled && (end.IsZero() || !end.Before(at)) {
+		if balance != 0 && status != gift.Cancelled && (end.IsZero() || !gift.AfterGrace(end, k.v.GraceDays).Before(at)) {
 			want[month] = stock{want[month].gifts + 1, want[month].amount + balance}
 		}
 	}

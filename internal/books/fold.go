@@ -43,7 +43,7 @@ func (f *Folder) open(t *Terms, tell func(Movement)) *folding {
 	if f.moved == nil {
 		f.moved = map[guid.ID][]part{}
 	}
-	return &folding{Folder: f, terms: t, tell: tell, end: t.ValidUntil, taken: map[guid.ID][]part{},
+	return &folding{Folder: f, terms: t, tell: tell, end: t.end(t.ValidUntil), taken: map[guid.ID][]part{},
 		cash: map[guid.ID]bool{}, places: map[guid.ID]guid.ID{}, loads: map[guid.ID]int{}}
 }
 
@@ -62,6 +62,9 @@ type folding struct {
 
 	out, expired, blocked bool
 }
+
+// end is when value expires in the books: when tills take the gift no more.
+func (t *Terms) end(validUntil time.Time) time.Time { return gift.AfterGrace(validUntil, t.GraceDays) }
 
 func (g *folding) state() State {
 	switch {
@@ -119,7 +122,8 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 	case gift.Blocked, gift.Unblocked:
 		g.blocked = e.Kind == gift.Blocked
 	case gift.Extended:
-		g.end, g.expired = e.Until, !e.At.Before(e.Until)
+		g.end = g.terms.end(e.Until)
+		g.expired = !e.At.Before(g.end)
 	case gift.Issued, gift.Imported:
 		g.add(e, e.Balance)
 	case gift.Activation, gift.Reload:

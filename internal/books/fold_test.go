@@ -110,6 +110,11 @@ func TestMovementsByHand(t *testing.T) {
 			`ISSUED 1000 of online 202601; REDEEMED -400 of online 202601; EXPIRED -600 of online 202601
 			GIVEN_BACK 100 of online 202601; EXPIRED -100 of online 202601; EXPIRED 700 of online 202601
 			EXPIRED -700 of online 202601`},
+		{"what tills still take in the days of grace is owed",
+			books.Terms{Promotional: true, ValidUntil: on(6, 1), GraceDays: 30},
+			[]gift.Entry{issued(on(1, 5), 1000), at(on(6, 20), 2, gift.Redemption, -400, 0x22), extended},
+			`ISSUED 1000 of online 202601; REDEEMED -400 of online 202601; EXPIRED -600 of online 202601
+			EXPIRED 600 of online 202601; EXPIRED -600 of online 202601`},
 		{"a card is sold where it is activated", books.Terms{}, []gift.Entry{issued(on(1, 5), 0),
 			at(on(2, 5), 2, gift.Activation, 700, 0x21), undoing(at(on(2, 5), 3, gift.ActivationReversal, -700, 0x21), 2),
 			at(on(3, 5), 4, gift.Activation, 900, 0x22), at(on(3, 6), 5, gift.CashOut, -900, 0x22),

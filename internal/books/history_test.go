@@ -76,6 +76,7 @@ func (w *world) issue() {
 	if v.Promotional = w.IntN(3) == 0; v.Promotional {
 		v.ProgramID = merchant.PromotionalProgram.ID
 		v.ValidUntil = w.now.Add(time.Duration(1+w.IntN(100)) * time.Hour).Truncate(time.Millisecond)
+		v.GraceDays = max(0, w.IntN(6)-2)
 	} else if w.IntN(4) == 0 {
 		v.Status, v.Fixed = gift.NotActivated, worth
 		worth = 0
@@ -209,7 +210,7 @@ func (w *world) cancelOrNot(k *kept, c gift.Context) {
 
 func (k *kept) terms() books.Terms {
 	return books.Terms{ID: k.v.ID, ProgramID: k.v.ProgramID, Promotional: k.v.Promotional, Item: k.v.Item,
-		Currency: k.v.Currency, ValidUntil: k.v.ValidUntil, Worth: k.worth}
+		Currency: k.v.Currency, ValidUntil: k.v.ValidUntil, GraceDays: k.v.GraceDays, Worth: k.worth}
 }
 
 func (w *world) month(at time.Time) int { return books.Days(nil).Month(at, w.account.Zone) }

@@ -36,6 +36,9 @@ func (d *digester) digest(at Place, e *gift.Entry, terms *gift.Voucher, items gu
 	b = appendEntry(b, e)
 	if e.Seq == 1 && terms != nil {
 		b = append(appendTerms(b, terms), items[:]...)
+		if terms.GraceDays != 0 {
+			b = appendNumber(b, terms.GraceDays)
+		}
 	}
 	*d = b
 	sum := sha256.Sum256(b)

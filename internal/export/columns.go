@@ -49,6 +49,9 @@ var giftColumns = []column[*gift.Gift]{
 	{"promotional", true, func(_ *Options, g *gift.Gift) string { return strconv.FormatBool(g.Promotional) }},
 	{"lastFour", false, func(_ *Options, g *gift.Gift) string { return g.Card.Code.LastFour() }},
 	{"validFrom", false, func(_ *Options, g *gift.Gift) string { return instant(g.ValidFrom) }},
+	{"graceDays", true, func(_ *Options, g *gift.Gift) string {
+		return amount(g.GraceDays > 0, money.Pieces, money.Amount(g.GraceDays))
+	}},
 	{"terms", false, func(_ *Options, g *gift.Gift) string { return g.Card.Terms }},
 	{"promotionalTerms", false, func(_ *Options, g *gift.Gift) string { return g.Card.PromotionalTerms }},
 	{"sender", false, func(_ *Options, g *gift.Gift) string { return g.Card.Sender }},

@@ -306,7 +306,7 @@ func TestExtend(t *testing.T) {
 		case err != nil && (!strings.Contains(err.Error(), tt.words) || !reflect.DeepEqual(after, v) || e != (Entry{})):
 			t.Errorf("%s: %v, %+v", name, err, after)
 		case err == nil && (!after.End().Equal(ask.Until) || !e.Until.Equal(ask.Until) || e.Kind != Extended ||
-			!after.ValidUntil.Equal(v.ValidUntil) || after.ExpiredBy(ask.Until.Add(-1)) || !after.ExpiredBy(ask.Until)):
+			!after.ValidUntil.Equal(v.ValidUntil) || after.OverForGuest(ask.Until.Add(-1)) || !after.OverForGuest(ask.Until)):
 			t.Errorf("%s: valid until %v, %+v", name, after.End(), e)
 		}
 	}

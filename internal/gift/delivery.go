@@ -262,7 +262,7 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	if err := CheckDeliveryDate(refusal.FieldDeliveryDate, r.Date, r.Now); err != nil {
 		return v, d, Entry{}, err
 	}
-	if v.ExpiredBy(r.Date) {
+	if v.OverForGuest(r.Date) {
 		return v, d, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldDeliveryDate,
 			"This gift is over by then: it is valid until %s.",
 			LocalTime(v.End(), r.Caller.Account.TimeZone()))
@@ -289,7 +289,7 @@ func (v *Voucher) sendable(c *merchant.Caller, what phrase.Text, now time.Time) 
 		return refusal.New(refusal.AlreadyRedeemed, "Gift %s cannot be %s: it has been redeemed in full.", v.ID, what)
 	case v.Status == Cancelled, v.Status == PurchaseFailed, v.Status == NotActivated:
 		return v.cannotBe(what, v.itIs())
-	case v.ExpiredBy(now):
+	case v.OverForGuest(now):
 		return v.cannotBe(what, phrase.New("it expired at %s", LocalTime(v.End(), c.Account.TimeZone())))
 	}
 	return nil

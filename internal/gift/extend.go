@@ -39,7 +39,7 @@ func (v Voucher) Extend(x Extend) (Voucher, Entry, error) {
 		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil,
 			"This time is past; send a later %s.",
 			refusal.FieldValidUntil)
-	case !until.Before(lastInstant):
+	case !AfterGrace(until, v.GraceDays).Before(lastInstant):
 		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldValidUntil, "The year may be at most 9999.")
 	}
 	v.Extended = until

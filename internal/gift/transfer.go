@@ -116,7 +116,7 @@ func (v *Voucher) movable(to *Voucher, t Transfer) (money.Amount, error) {
 			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s is %s.", g.ID, g.Status)
 		case g.Blocked != "":
 			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s is blocked.", g.ID)
-		case g.ExpiredBy(t.Now):
+		case g.OverForGuest(t.Now):
 			return 0, refusal.At(refusal.RedemptionNotAllowed, g.field, "Gift %s expired at %s.", g.ID, LocalTime(g.End(), zone))
 		}
 	}
@@ -152,7 +152,7 @@ func (v *Voucher) sameKind(to *Voucher, t Transfer) error {
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("on other terms"))
 	case to.ValidFrom.Before(v.ValidFrom):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("sooner"))
-	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End())):
+	case !v.End().IsZero() && (to.End().IsZero() || to.End().After(v.End()) || to.EndForTill().After(v.EndForTill())):
 		return refusal.At(refusal.RedemptionNotAllowed, refusal.FieldTo, wider, to.ID, phrase.Text("longer"))
 	}
 	return nil

@@ -17,6 +17,7 @@ const (
 	MaxRecipients   = 1_000
 	MaxQuantity     = 10_000
 	MaxValidForDays = 3_650
+	MaxGraceDays    = 90
 )
 
 // Voucher is what is decided upon: one gift, one balance.
@@ -55,6 +56,7 @@ type Voucher struct {
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
 	Extended   time.Time // that instant, since it was made valid for longer; zero: it was not
+	GraceDays  int       // for how many days of 24 hours tills take it after that, which nobody else is told; 0: none
 	CreatedAt  time.Time
 }
 
@@ -106,23 +108,50 @@ func (v *Voucher) TypeID() int {
 	return id
 }
 
-// InPeriod reports whether now is within the voucher's validity.
-func (v *Voucher) InPeriod(now time.Time) bool {
-	return !now.Before(v.ValidFrom) && !v.ExpiredBy(now)
-}
+// OverForGuest reports whether the voucher's validity is over at some time, as its guest is told: whatever is sent,
+// printed, listed or told of the gift goes by it.
+func (v *Voucher) OverForGuest(at time.Time) bool { return over(v.End(), at) }
 
-// ExpiredBy reports whether the voucher's validity is over at some time.
-func (v *Voucher) ExpiredBy(at time.Time) bool {
-	end := v.End()
-	return !end.IsZero() && !at.Before(end)
-}
+// OverForTill reports whether tills take the voucher no more at some time, as its days of grace are over, too. What
+// pays goes by it, and so do the books: what a till takes is owed.
+func (v *Voucher) OverForTill(at time.Time) bool { return over(v.EndForTill(), at) }
 
-// End is the first instant at which the voucher is no longer valid; zero: it does not expire.
+func over(end, at time.Time) bool { return !end.IsZero() && !at.Before(end) }
+
+// End is the first instant at which the voucher is no longer valid, as its guest is told; zero: it does not expire.
 func (v *Voucher) End() time.Time {
 	if !v.Extended.IsZero() {
 		return v.Extended
 	}
 	return v.ValidUntil
+}
+
+// EndForTill is the first instant at which tills take the voucher no more; zero: it does not expire.
+func (v *Voucher) EndForTill() time.Time { return AfterGrace(v.End(), v.GraceDays) }
+
+// AfterGrace is the instant at which days of grace are over that follow an end; zero: there is no end.
+func AfterGrace(end time.Time, days int) time.Time {
+	if end.IsZero() {
+		return end
+	}
+	return end.Add(time.Duration(days) * 24 * time.Hour)
+}
+
+// TakenAt reports whether tills take the voucher now, as far as its validity goes.
+func (v *Voucher) TakenAt(now time.Time) bool { return !now.Before(v.ValidFrom) && !v.OverForTill(now) }
+
+// InPeriod reports whether the voucher can be used now, as far as its validity goes: at a location as a till takes it,
+// at none as its guest is told.
+func (v *Voucher) InPeriod(location guid.ID, now time.Time) bool {
+	return !now.Before(v.ValidFrom) && !v.overAt(location, now)
+}
+
+// overAt is OverForTill at a location, and OverForGuest at none.
+func (v *Voucher) overAt(location guid.ID, now time.Time) bool {
+	if location.IsZero() {
+		return v.OverForGuest(now)
+	}
+	return v.OverForTill(now)
 }
 
 // TellsOfItsEnd reports whether the end of a voucher's validity is an event: it is in use, and something is left.
@@ -146,7 +175,7 @@ const (
 )
 
 // NotRedeemable lists why the voucher cannot be redeemed at location now; empty: it can be. A zero location asks
-// about the gift itself, wherever it may be used. Times are told in a zone; nil is UTC.
+// about the gift itself, wherever it may be used, as its guest is told. Times are told in a zone; nil is UTC.
 func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Location) []Reason {
 	var reasons []Reason
 	add := func(c refusal.Code, text *phrase.Phrase) { reasons = append(reasons, Reason{c, text}) }
@@ -172,7 +201,7 @@ func (v *Voucher) NotRedeemable(location guid.ID, now time.Time, zone *time.Loca
 		add(refusal.RedemptionNotAllowed,
 			phrase.New("This gift is not valid yet; it is from %s.", LocalTime(v.ValidFrom, zone)))
 	}
-	if v.ExpiredBy(now) {
+	if v.overAt(location, now) {
 		add(refusal.RedemptionNotAllowed, phrase.New("This gift expired at %s.", LocalTime(v.End(), zone)))
 	}
 	return reasons

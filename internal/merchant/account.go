@@ -180,6 +180,8 @@ type Promotion struct {
 	ValidStarting time.Time `json:"validStarting,omitzero" told:"start of validity"`
 	// 0: the request must say
 	ValidForDays int `json:"validForDays,omitempty" is:"days" told:"days of validity"`
+	// for how many days after their validity tills take its gifts, which no guest is told
+	GraceDays int `json:"graceDays,omitempty" most:"90" told:"days of grace"`
 	// "": the request must say
 	Terms   string       `json:"terms,omitempty" is:"prose" most:"4000" with:"TermsIn"`
 	TermsIn Translations `json:"termsIn,omitempty" setup:"-"`

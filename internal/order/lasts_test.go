@@ -9,6 +9,26 @@ import (
 	"boon.example/internal/refusal"
 )
 
+// TestGiftsKeepTheirGrace: a gift is made with the days of grace that its promotion has then.
+func TestGiftsKeepTheirGrace(t *testing.T) {
+	t.Parallel()
+	for days, starting := range map[int]time.Time{14: now, 90: time.Date(9999, 8, 1, 0, 0, 0, 0, time.UTC)} {
+		a := harborCoffee(t)
+		a.Promotions[0].GraceDays = days
+		send := promoted(a)
+		send.Payment.ValidStarting = starting
+		issued, err := Issue(send, a, now, nil)
+		switch {
+		case starting != now:
+			if err == nil || !strings.Contains(err.Error(), "beyond the year 9999") {
+				t.Errorf("%d days after %v: %v", days, starting, err)
+			}
+		case err != nil || issued[0].GraceDays != days:
+			t.Errorf("%d days: %+v, %v", days, issued, err)
+		}
+	}
+}
+
 // A gift that nobody could ever redeem is not made.
 func TestGiftsThatAreOverAreNotMade(t *testing.T) {
 	t.Parallel()

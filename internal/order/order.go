@@ -118,6 +118,7 @@ type order struct {
 	items      []merchant.Item // that the promotion names; not nil, where there is one
 	validFrom  time.Time
 	validUntil time.Time
+	graceDays  int
 	zone       string
 	programID  guid.ID
 }
@@ -352,7 +353,8 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			Items:    i.items,
 			Currency: i.account.Currency, Funded: i.amount, Balance: i.amount,
 			Tells: i.notices(), BuyerLanguage: i.BuyerLanguage,
-			ValidFrom: i.validFrom, ValidUntil: i.validUntil, CreatedAt: i.now,
+			ValidFrom: i.validFrom, ValidUntil: i.validUntil, GraceDays: i.graceDays,
+			CreatedAt: i.now,
 		},
 		Card: gift.Card{
 			Label: d.Label, Terms: d.Terms, EquivalentValue: i.equivalent,

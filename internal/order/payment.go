@@ -140,6 +140,7 @@ func (i *order) promotion() {
 		return
 	}
 	i.items = append([]merchant.Item{}, record.EligibleItems...)
+	i.graceDays = record.GraceDays
 	i.validity(p, record)
 	if i.terms = p.PromotionalTerms; contact.Blank(i.terms) {
 		i.terms, i.termsIn = record.Terms, record.TermsIn
@@ -167,7 +168,7 @@ func (i *order) validity(p Payment, record *merchant.Promotion) {
 		return
 	}
 	i.validUntil = calendar.AddDays(i.validFrom, days, i.account.Zone)
-	i.require(refusal.FieldValidStarting, i.validUntil.UTC().Year() <= lastYear,
+	i.require(refusal.FieldValidStarting, gift.AfterGrace(i.validUntil, i.graceDays).UTC().Year() <= lastYear,
 		"This gift would be valid beyond the year 9999.")
 }
 

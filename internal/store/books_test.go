@@ -95,6 +95,7 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 			k.issue(func(g *gift.Gift) {
 				g.Promotional, g.ProgramID = true, merchant.PromotionalProgram.ID
 				g.ValidUntil = k.now.Add(time.Duration(1+r.IntN(60)) * time.Hour).Truncate(time.Millisecond)
+				g.GraceDays = n % 3 * 2
 			})
 		case n%13 == 0:
 			k.issue(func(g *gift.Gift) {

@@ -15,13 +15,13 @@ import (
 // columnLists are the lists of columns that rows are read by, in the order of the columns: of a voucher, of a card with
 // its terms, of an entry. Each is found by its first columns and ends with its last one; a statement may read more.
 var columnLists = map[string]*regexp.Regexp{
-	"voucher": regexp.MustCompile(`v\.account_id, v\.id, v\.order_id, .*? AS buyer\b`),
+	"voucher": regexp.MustCompile(`v\.account_id, v\.id, v\.order_id, .*? AS rare\b`),
 	"card":    regexp.MustCompile(`c\.secrets, c\.label, .*?, c\.vat_rate, c\.sealed_message`),
 	"entry":   regexp.MustCompile(`e\.account_id, e\.id, e\.voucher_id, e\.seq, .*?, e\.till\b`),
 }
 
 // betweenLists is what a statement reads of a whole gift between its voucher and its card.
-var betweenLists = regexp.MustCompile(` AS buyer, (.*?)c\.secrets, c\.label`)
+var betweenLists = regexp.MustCompile(` AS rare, (.*?)c\.secrets, c\.label`)
 
 // scoped names the account of an order's terms, or of a list of items, by its parameter, where the database is to see
 // that one node has all.

@@ -313,6 +313,8 @@ func testEnded(t *testing.T, open opener) {
 			case 4:
 				g.Card.Sender = "Carla"
 				want, named = append(want, g.ID), append(named, g.ID)
+			case 5: // which tills still take
+				g.Card.Recipient, g.ValidUntil, g.GraceDays = "Ana", time.Now().Truncate(time.Microsecond), 1
 			}
 			c.Gifts, c.Entries = append(c.Gifts, g), append(c.Entries, e)
 		}

@@ -16,7 +16,7 @@ var (
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items
 					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.buyer_language, '0 ') AS buyer
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
@@ -27,7 +27,7 @@ var (
 					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
 						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.buyer_language, '0 ') AS buyer
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
 				FROM voucher AS v
 				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
@@ -37,7 +37,7 @@ var (
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.buyer_language, '0 ') AS buyer
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}

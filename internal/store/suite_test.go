@@ -282,7 +282,7 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 	g.Currency, g.Funded, g.Balance, g.Status, g.Seq = money.Currency{Code: "KWD", Decimals: 3}, 9e15, 9e15, gift.Pending,
 		1
 	g.Card.Method, g.Card.VATTreatment, g.Holds = contact.SMS, merchant.SinglePurpose, nil
-	g.Tells = gift.TellArrival | gift.TellFirstUse
+	g.Tells, g.GraceDays = gift.TellArrival|gift.TellFirstUse, gift.MaxGraceDays
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},
 		gift.Issued

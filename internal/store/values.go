@@ -24,7 +24,7 @@ type Value struct {
 // sumValues reads every gift of all accounts.
 const sumValues = `SELECT v.account_id, v.currency, v.decimals, v.promotional,
 		CAST(sum(v.loaded) AS BIGINT), CAST(sum(v.loaded - v.balance) AS BIGINT),
-		CAST(sum(CASE WHEN v.status = 7 OR coalesce(v.extended, v.valid_until) <= $1 THEN 0 ELSE v.balance END) AS BIGINT)
+		CAST(sum(CASE WHEN v.status = 7 OR coalesce(v.extended, v.valid_until) + v.grace * 86400000000 <= $1 THEN 0 ELSE v.balance END) AS BIGINT)
 	FROM voucher AS v WHERE NOT v.item AND v.status <> 2 AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
 	GROUP BY v.account_id, v.currency, v.decimals, v.promotional`

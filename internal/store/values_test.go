@@ -37,6 +37,12 @@ func testValues(t *testing.T, open opener) {
 		v.Promotional, v.ValidFrom, v.ValidUntil = true, noon.AddDate(0, 0, -30), noon
 		v.Extended = noon.Add(time.Hour)
 	})
+	for _, until := range []time.Time{noon.AddDate(0, 0, -2), noon.AddDate(0, 0, -2).Add(time.Microsecond)} {
+		add(func(v *gift.Voucher) {
+			hold(v, 10_000_00)
+			v.Promotional, v.ValidFrom, v.ValidUntil, v.GraceDays = true, noon.AddDate(0, 0, -30), until, 2
+		})
+	}
 	gifts := issue(t, s, other, 2)
 	redeem(t, s, &gifts[0].Voucher, 10_00)
 	full := gifts[0].Funded
@@ -44,7 +50,7 @@ func testValues(t *testing.T, open opener) {
 	dollar, yen := gifts[0].Currency, money.Currency{Code: "JPY"}
 	want := []Value{
 		{account, dollar, false, 20_00, 0, 0},
-		{account, dollar, true, 4_600_00, 0, 4_300_00},
+		{account, dollar, true, 24_600_00, 0, 14_300_00},
 		{account, yen, false, 500, 0, 500},
 		{other, dollar, false, 2 * full, 10_00, 2*full - 10_00},
 	}

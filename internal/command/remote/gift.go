@@ -611,7 +611,7 @@ func showVoucher(t *terminal.Terminal, v *client.Voucher) {
 		"terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
 		terminal.Moment(v.CreatedAt),
 		"delivered", terminal.Moment(v.DeliveredAt), "valid from", terminal.Moment(v.ValidFrom), "valid until",
-		terminal.Moment(v.ValidUntil))
+		terminal.Moment(v.ValidUntil), "taken until", terminal.Moment(v.GraceUntil))
 	for _, r := range v.NotRedeemableReasons {
 		fmt.Fprintf(t.Stdout, "not usable: %s\n", terminal.Cell(r.Text))
 	}

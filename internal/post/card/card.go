@@ -254,7 +254,7 @@ func (v *View) state(g *gift.Gift, zone *time.Location, now time.Time) {
 		notice(Unpaid, "card.unpaid", v.Sender)
 	case g.Status == gift.Redeemed || g.Balance == 0:
 		notice(Redeemed, "card.redeemed")
-	case g.ExpiredBy(now):
+	case g.OverForGuest(now):
 		name, end := until(v.Locale, "card.expired", g.End().In(zone))
 		notice(Expired, name, end)
 	case g.Blocked != "":

@@ -151,6 +151,7 @@ func TestShownMeansUsable(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "has an end") {
 			g.ValidUntil = day(start + rapid.IntRange(1, 15).Draw(t, "days"))
+			g.GraceDays = rapid.IntRange(0, 10).Draw(t, "days of grace, which no guest is told")
 		}
 		usable := len(g.NotRedeemable(guid.ID{}, now, nil)) == 0
 		later := now

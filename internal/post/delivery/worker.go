@@ -263,7 +263,7 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
 		return
 	}
-	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.ExpiredBy(job.Now()) {
+	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.OverForGuest(job.Now()) {
 		w.postpone(ctx, log, job, blockedPause, "")
 		return
 	}
@@ -339,7 +339,7 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 		return true
 	case ledger.BalanceJob:
 		return g.Status == gift.Claimed && g.Card.Method != contact.Printed && g.Card.Contact != "" && g.Blocked == "" &&
-			!g.ExpiredBy(now)
+			!g.OverForGuest(now)
 	}
 	return g.Status.Receivable()
 }
@@ -347,7 +347,7 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 // tooLate refuses to deliver a gift that has expired, be it that its gateway was down for as long: it could not be
 // redeemed; and one whose recipient was erased.
 func tooLate(g *gift.Gift, now time.Time) error {
-	if g.ExpiredBy(now) {
+	if g.OverForGuest(now) {
 		return &message.Refusal{Words: "The gift expired before it could be delivered."}
 	}
 	if g.Card.Contact == "" && g.Card.Method != contact.Printed {

@@ -69,12 +69,17 @@ func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, day
 const (
 	selectTouched = `SELECT e.id, e.voucher_id, e.kind, e.made_at FROM entry AS e
 		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 ORDER BY e.id LIMIT $4`
-	// Ends that gifts were made with never change; those that were put off are in the entries.
+	// Ends that gifts were made with never change; those that were put off are in the entries. With days of grace tills
+	// take a gift for longer: $4 is the most that can be. It does no harm to find gifts that end at another time.
 	selectEnds = `SELECT v.id FROM voucher AS v
 			WHERE v.account_id = $1 AND v.valid_until >= $2 AND v.valid_until < $3
+		UNION SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.grace > 0
+			AND v.valid_until + v.grace * 86400000000 >= $2 AND v.valid_until + v.grace * 86400000000 < $3
 		UNION SELECT e.voucher_id FROM entry AS e
-			WHERE e.account_id = $1 AND e.kind = 'EXTENDED' AND e.held_until >= $2 AND e.held_until < $3`
+			WHERE e.account_id = $1 AND e.kind = 'EXTENDED' AND e.held_until >= $2 - $4 AND e.held_until < $3`
 )
+
+const longestGrace = gift.MaxGraceDays * 24 * time.Hour
 
 // lastID is after every other.
 var lastID = guid.ID(bytes.Repeat([]byte{0xff}, len(guid.ID{})))
@@ -100,7 +105,7 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	if err != nil {
 		return nil, err
 	}
-	args := []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro()}
+	args := []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro(), longestGrace.Microseconds()}
 	ends, err := db.CollectLong(ctx, b.db, selectEnds, args,
 		func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
 	if err != nil {
@@ -153,7 +158,7 @@ type told struct {
 
 // selectGifts gives the terms of gifts of account $1, whose ids are $2.
 var selectGifts = db.Text{
-	SQLite: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+	SQLite: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.grace, v.fixed,
 			CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
 			coalesce(c.vat_rate, '')
 		FROM json_each($2) AS w CROSS JOIN voucher AS v
@@ -161,7 +166,7 @@ var selectGifts = db.Text{
 		WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 			WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
 	Postgres: `SELECT found.* FROM unnest($2::BYTEA[]) AS w (key) CROSS JOIN LATERAL (
-			SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+			SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.grace, v.fixed,
 				CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
 				coalesce(c.vat_rate, '')
 			FROM voucher AS v LEFT JOIN LATERAL (SELECT c.equivalent_value, c.vat_treatment, c.vat_rate FROM card AS c
@@ -169,7 +174,7 @@ var selectGifts = db.Text{
 			WHERE v.account_id = $1 AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
 			OFFSET 0) AS found`,
-	Citus: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.fixed,
+	Citus: `SELECT v.id, v.program_id, v.promotional, v.item, v.currency, v.decimals, v.valid_until, v.grace, v.fixed,
 			CASE WHEN v.item THEN coalesce(c.equivalent_value, 0) ELSE 0 END, coalesce(c.vat_treatment, ''),
 			coalesce(c.vat_rate, '')
 		FROM voucher AS v LEFT JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
@@ -219,7 +224,7 @@ func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all 
 	all, err = db.CollectLong(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
 		t := &g.Terms
 		err = from.Scan(db.ScanID(&t.ID), db.ScanID(&t.ProgramID), &t.Promotional, &t.Item, &t.Currency.Code,
-			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.Worth.Pieces, &t.Worth.Money, &t.VAT.Treatment,
+			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.GraceDays, &t.Worth.Pieces, &t.Worth.Money, &t.VAT.Treatment,
 			&t.VAT.Rate)
 		return g, err
 	})

@@ -2183,6 +2183,12 @@ export interface components {
             currentBalance: number;
             dryRun?: components["schemas"]["DryRun"];
             /**
+             * Format: date-time
+             * @description Only where a till asks, of a gift whose promotion has graceDays: the first instant at which tills take the gift no more. It is those days after
+             *     validUntil. Do not print it for the guest.
+             */
+            graceUntil?: string;
+            /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
              */
@@ -3624,6 +3630,12 @@ export interface components {
              */
             currentBalance: number;
             dryRun?: components["schemas"]["DryRun"];
+            /**
+             * Format: date-time
+             * @description Only where a till asks, of a gift whose promotion has graceDays: the first instant at which tills take the gift no more. It is those days after
+             *     validUntil. Do not print it for the guest.
+             */
+            graceUntil?: string;
             /**
              * Format: double
              * @description How much of the current balance is held for sales to come.
@@ -5263,7 +5275,7 @@ export interface components {
              */
             voucherPublicToken?: string | null;
         };
-        /** @description A gift. Every member is always present; null says "none". Where the recipient was contacted is not in it. */
+        /** @description A gift. Every member but graceUntil is always present; null says "none". Where the recipient was contacted is not in it. */
         Voucher: {
             /**
              * Format: uuid
@@ -5336,6 +5348,12 @@ export interface components {
              * @description The address of the gift's page; it holds the token.
              */
             giftURL: string | null;
+            /**
+             * Format: date-time
+             * @description Only where a till asks, of a gift whose promotion has graceDays: the first instant at which tills take the gift no more. It is those days after
+             *     validUntil. Do not print it for the guest.
+             */
+            graceUntil?: string;
             /** @description Whether the balance is above 0. */
             hasRemainingBalance: boolean;
             /**
@@ -5343,7 +5361,7 @@ export interface components {
              * @description How much of the current balance is held for sales to come.
              */
             heldBalance: number;
-            /** @description Whether it is valid now. */
+            /** @description Whether it is valid now; in validate-gift, also whether it is in its days of grace. */
             isInRedeemablePeriod: boolean;
             /** @description Whether the status is DELIVERED, FAILED_DELIVERY or CLAIMED. */
             isInRedeemableStatus: boolean;

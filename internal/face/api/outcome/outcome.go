@@ -19,6 +19,7 @@ func Redemption(w *wire.Writer, r ledger.Result) {
 	w.Boolean("isRedeemable", len(v.NotRedeemable(e.Actor.LocationID, e.At, nil)) == 0)
 	w.Instant("redeemedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
+	payload.WriteGrace(w, v)
 }
 
 // Reversal writes the members of a successful reverse-redemption. Where several gifts had paid for one sale, they

@@ -36,6 +36,9 @@ func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 	w.TextOrNull("promotionalTerms", g.Card.PromotionalTerms)
 	w.InstantOrNull("validFrom", v.ValidFrom)
 	w.InstantOrNull("validUntil", v.End())
+	if s.Location != nil {
+		WriteGrace(w, v)
+	}
 	w.Text("senderDescription", g.Card.Sender)
 	w.TextOrNull("recipientDescription", g.Card.Recipient)
 	w.TextOrNull("message", g.Card.Message)
@@ -54,6 +57,13 @@ func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 		at = s.Account.Location(v.LocationID)
 	}
 	w.Boolean("cashOutAllowed", v.CashOutAllowed(s.Law, s.Account, at, s.Now))
+}
+
+// WriteGrace tells a till until when it takes a gift that has days of grace. Nobody else is told.
+func WriteGrace(w *wire.Writer, v *gift.Voucher) {
+	if v.GraceDays > 0 {
+		w.InstantOrNull("graceUntil", v.EndForTill())
+	}
 }
 
 // writeVoucherIdentity writes what names the gift, and its secrets.
@@ -89,7 +99,7 @@ func writeVoucherState(w *wire.Writer, v *gift.Voucher, s View) {
 	w.Boolean("isRedeemable", len(reasons) == 0)
 	w.Boolean("hasRemainingBalance", v.Balance > 0)
 	w.Boolean("isInRedeemableStatus", v.Status.Redeemable())
-	w.Boolean("isInRedeemablePeriod", v.InPeriod(s.Now))
+	w.Boolean("isInRedeemablePeriod", v.InPeriod(s.locationID(), s.Now))
 	w.List("notRedeemableReasons")
 	for _, r := range reasons {
 		w.Open()

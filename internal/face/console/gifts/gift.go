@@ -33,7 +33,7 @@ func stateOf(r *desk.Request, g *gift.Gift) state {
 	switch {
 	case g.Blocked != "":
 		name, tone = "BLOCKED", "bad"
-	case g.Status.Receivable() && g.ExpiredBy(r.Now):
+	case g.Status.Receivable() && g.OverForGuest(r.Now):
 		name = "EXPIRED"
 	case g.Status == gift.Pending && g.Card.DeliveryDate.After(r.Now):
 		return state{r.Locale.Text("console.state.SCHEDULED", r.Locale.Day(g.Card.DeliveryDate.In(r.Account.Zone))), "wait"}
@@ -140,6 +140,9 @@ func facts(r *desk.Request, g *gift.Gift) (facts []fact) {
 	add("delivered", at(g.Card.DeliveredAt))
 	add("from", at(g.ValidFrom))
 	add("until", at(g.End()))
+	if g.GraceDays > 0 {
+		add("grace", at(g.EndForTill()))
+	}
 	add("place", place)
 	add("buyer", buyer, g.Card.Purchase.EmailAddress)
 	add("reference", g.Card.Purchase.Reference)

@@ -11,7 +11,7 @@ import (
 
 // movable reports whether something is left of a gift in use.
 func movable(r *desk.Request, g *gift.Gift) bool {
-	return g.Status.Redeemable() && g.Blocked == "" && !g.ExpiredBy(r.Now) && g.Balance > g.HeldAt(r.Now)
+	return g.Status.Redeemable() && g.Blocked == "" && !g.OverForGuest(r.Now) && g.Balance > g.HeldAt(r.Now)
 }
 
 // transferFields ask which gift the value goes to, and how much of it.

@@ -58,7 +58,7 @@ func (t *transaction) statusOf(refused *refusal.Error) string {
 		return verificationRequired
 	case refused.Code == refusal.RedemptionNotAllowed && t.reverses():
 		return cannotBeReversed
-	case refused.Code == refusal.RedemptionNotAllowed && v.InPeriod(t.Now) && v.Blocked == "",
+	case refused.Code == refusal.RedemptionNotAllowed && v.TakenAt(t.Now) && v.Blocked == "",
 		refused.Code == refusal.NotSupported:
 		switch {
 		case v.Item, v.Promotional:

@@ -49,7 +49,7 @@ func (c *call) refusalOf(refused *refusal.Error) failure {
 	switch {
 	case gift.IsWrongCode(refused):
 		return cardNotFound
-	case refused.Code == refusal.RedemptionNotAllowed && c.card.ExpiredBy(c.Now):
+	case refused.Code == refusal.RedemptionNotAllowed && c.card.OverForTill(c.Now):
 		return cardExpired
 	}
 	return cmp.Or(byCode[refused.Code], cardDisabled)

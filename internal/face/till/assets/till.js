@@ -429,8 +429,10 @@ function facts(gift) {
   const all = [];
   if (gift.heldBalance > 0) all.push(t("till.gift.held", worth(minor(gift.heldBalance, decimalsOf(gift)), gift)));
   if (gift.validUntil && gift.isInRedeemablePeriod) {
-    const last = new Date(Date.parse(gift.validUntil) - 1); // it is the first instant at which it is not good any more
-    all.push(t("till.gift.until", new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: device.timeZone }).format(last)));
+    const last = (end) => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: device.timeZone })
+      .format(new Date(Date.parse(end) - 1)); // it is the first instant at which it is not good any more
+    const over = Date.parse(gift.validUntil) <= Date.parse(device.now) + (Date.now() - device.readAt);
+    all.push(over && gift.graceUntil ? t("till.gift.grace", last(gift.validUntil), last(gift.graceUntil)) : t("till.gift.until", last(gift.validUntil)));
   }
   return all;
 }
