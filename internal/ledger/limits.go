@@ -50,7 +50,7 @@ func (c *Call) owners() (all []owner) {
 }
 
 func (c *Call) budget(o owner, s *state) (b merchant.Budget, today int) {
-	b = merchant.Budget{Limits: o.Limits, Owner: o.name, Currency: c.Account.Currency, Zone: c.Account.Zone}
+	b = merchant.Budget{Limits: o.Limits, Owner: o.name, Currency: c.Account.Currency, Zone: c.Account.Zone, Now: s.now}
 	today, b.Left = merchant.Day(s.now, c.Account.Zone)
 	return b, today
 }

@@ -57,6 +57,13 @@ func Day(now time.Time, zone *time.Location) (day int, left time.Duration) {
 	return number(y, m, d), calendar.FromWall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC), zone).Sub(now)
 }
 
+// DayLength is how long the calendar day of a zone is: not 24 hours where the clocks change.
+func DayLength(now time.Time, zone *time.Location) time.Duration {
+	y, m, d := now.In(zone).Date()
+	midnight := func(d int) time.Time { return calendar.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), zone) }
+	return midnight(d + 1).Sub(midnight(d))
+}
+
 // number is 20261122 for the day.
 func number(y int, m time.Month, d int) int { return y*10_000 + int(m)*100 + d }
 
@@ -104,6 +111,7 @@ type Budget struct {
 	Currency money.Currency
 	Zone     *time.Location
 	Left     time.Duration // of the day
+	Now      time.Time
 }
 
 // Send refuses what goes beyond the limits on what is sent.

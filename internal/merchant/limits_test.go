@@ -27,15 +27,16 @@ func TestDay(t *testing.T) {
 		zone *time.Location
 		day  int
 		left time.Duration
+		long time.Duration
 	}{
-		{"2026-11-22T23:59:59Z", time.UTC, 20261122, time.Second},
-		{"2026-11-23T00:00:00Z", time.UTC, 20261123, 24 * time.Hour},
-		{"2026-11-23T04:59:59Z", newYork, 20261122, time.Second},
-		{"2026-03-08T05:00:00Z", newYork, 20260308, 23 * time.Hour},
-		{"2026-11-01T04:00:00Z", newYork, 20261101, 25 * time.Hour},
-		{"2026-12-31T12:00:00Z", time.UTC, 20261231, 12 * time.Hour},
-		{"2026-09-06T03:30:00Z", santiago, 20260905, 30 * time.Minute}, // clocks go from midnight to one
-		{"2026-09-06T04:00:00Z", santiago, 20260906, 23 * time.Hour},
+		{"2026-11-22T23:59:59Z", time.UTC, 20261122, time.Second, 24 * time.Hour},
+		{"2026-11-23T00:00:00Z", time.UTC, 20261123, 24 * time.Hour, 24 * time.Hour},
+		{"2026-11-23T04:59:59Z", newYork, 20261122, time.Second, 24 * time.Hour},
+		{"2026-03-08T05:00:00Z", newYork, 20260308, 23 * time.Hour, 23 * time.Hour},
+		{"2026-11-01T04:00:00Z", newYork, 20261101, 25 * time.Hour, 25 * time.Hour},
+		{"2026-12-31T12:00:00Z", time.UTC, 20261231, 12 * time.Hour, 24 * time.Hour},
+		{"2026-09-06T03:30:00Z", santiago, 20260905, 30 * time.Minute, 24 * time.Hour}, // clocks go from midnight to one
+		{"2026-09-06T04:00:00Z", santiago, 20260906, 23 * time.Hour, 23 * time.Hour},
 	} {
 		at, err := time.Parse(time.RFC3339, tt.at)
 		if err != nil {
@@ -43,6 +44,9 @@ func TestDay(t *testing.T) {
 		}
 		if day, left := Day(at, tt.zone); day != tt.day || left != tt.left {
 			t.Errorf("%s in %s: day %d with %s left, want %d with %s", tt.at, tt.zone, day, left, tt.day, tt.left)
+		}
+		if long := DayLength(at, tt.zone); long != tt.long {
+			t.Errorf("%s in %s: a day of %s, want %s", tt.at, tt.zone, long, tt.long)
 		}
 	}
 }

@@ -13,6 +13,7 @@ type Quota struct {
 	Limit int64
 	Left  int64
 	Ends  time.Duration // when it counts anew
+	Day   time.Duration // how long the day is that it counts: 23 or 25 hours where the clocks change
 }
 
 // Sent are the limits on what is sent, with what is left of them.
@@ -32,5 +33,6 @@ func (b *Budget) quota(all []Quota, name, unit string, limit, used int64) []Quot
 	if limit == 0 {
 		return all
 	}
-	return append(all, Quota{string(b.Owner) + "." + name, unit, limit, max(0, limit-used), b.Left})
+	return append(all, Quota{string(b.Owner) + "." + name, unit, limit, max(0, limit-used), b.Left,
+		DayLength(b.Now, b.Zone)})
 }

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
@@ -12,7 +14,7 @@ import (
 // quotas are the daily limits that an answer tells of, by name: what is left, as "of 10 gifts 9".
 func (w *world) quotas(r reply) map[string]string {
 	w.Helper()
-	policy := regexp.MustCompile(`^"([a-zA-Z.]+)";q=(\d{1,15});qu="([a-z-]+)";w=86400$`)
+	policy := regexp.MustCompile(`^"([a-zA-Z.]+)";q=(\d{1,15});qu="([a-z-]+)";w=(\d{5})$`)
 	rest := regexp.MustCompile(`^"([a-zA-Z.]+)";r=(\d{1,15});t=(\d{1,5})$`)
 	policies, left := r.header.Get("RateLimit-Policy"), r.header.Get("RateLimit")
 	if policies == "" && left == "" {
@@ -27,6 +29,10 @@ func (w *world) quotas(r reply) map[string]string {
 		l := rest.FindStringSubmatch(lefts[n])
 		if l == nil || l[1] != p[1] {
 			w.Fatalf("RateLimit-Policy is %s, RateLimit %s", policies, left)
+		}
+		zone := w.directory.Load().Accounts[id(harbor)].Zone
+		if long := merchant.DayLength(w.now(), zone); p[4] != fmt.Sprint(int(long.Seconds())) {
+			w.Errorf("RateLimit-Policy is %s; the day has %s", policies, long)
 		}
 		all[p[1]] = "of " + p[2] + " " + p[3] + " " + l[2]
 	}
@@ -64,6 +70,18 @@ func TestQuotasAreTold(t *testing.T) {
 	other := w.post("send-gift", ofMoney("1")).want(201)
 	told(other, "account.giftsPerDay", "of 10 gifts 7")
 	told(other, "key.giftsPerDay", "") // another key has no limits
+	zone := w.directory.Load().Accounts[id(harbor)].Zone
+	for range 366 { // the next day on which the clocks change, for whose limit the window is as long
+		if merchant.DayLength(w.now(), zone) != 24*time.Hour {
+			break
+		}
+		w.pass(24 * time.Hour)
+	}
+	changed := w.post("send-gift", ofMoney("1")).want(201)
+	told(changed, "account.giftsPerDay", "of 10 gifts 9")
+	if policy := changed.header.Get("RateLimit-Policy"); strings.Contains(policy, "w=86400") {
+		t.Errorf("on a day of %s: %s", merchant.DayLength(w.now(), zone), policy)
+	}
 }
 
 // TestQuotasThatNobodyIsTold: not by refusals, replays, dry runs and what counts against nothing; nor is a key that
