@@ -282,6 +282,7 @@ func read(resp *http.Response, k call) (Meta, error) {
 	case resp.StatusCode < 200 || resp.StatusCode > 299 || !k.answeredBy(resp, body):
 		return meta, problem(resp, body)
 	}
+	meta.Quotas = quotas(resp.Header)
 	meta.Body, meta.proof = body, resp.Header.Get("Boon-Proof")
 	if link, ok := strings.CutSuffix(resp.Header.Get("Link"), `>; rel="next"`); ok {
 		meta.next = strings.TrimPrefix(link, "<")

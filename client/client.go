@@ -152,6 +152,8 @@ type Meta struct {
 	IdempotencyKey string // under which the call was made; "": none
 	Replayed       bool   // the service had given this answer before, to the same call; nothing happened twice
 	Body           []byte // the answer as it came: JSON, with any members that are newer than this package
+	// Quotas are the daily limits that the call counted against, by name; nil: none, or nothing was done.
+	Quotas []Quota
 
 	proof string // of a journal, in JSON
 	next  string // of a page of an export: the path of the next one

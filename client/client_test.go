@@ -148,6 +148,8 @@ func TestRedeemAsksAndReads(t *testing.T) {
 	c, s := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Request-ID", "req-10")
 		w.Header().Set("Idempotent-Replayed", "true")
+		w.Header().Set("RateLimit-Policy", `"key.redeemedPerDay";q=2000;qu="minor-units";w=90000, "account.x";q=many`)
+		w.Header().Set("RateLimit", `"key.redeemedPerDay";r=750;t=60, "account.x";r=1;t=60, "other";r=1;t=1`)
 		io.WriteString(w, redeemed)
 	})
 	no := false
@@ -165,7 +167,9 @@ func TestRedeemAsksAndReads(t *testing.T) {
 			Amount: client.MustDecimal("5.10"), CurrentBalance: client.MustDecimal("19.90"), Currency: "USD",
 			Status: client.StatusClaimed, StatusID: 5},
 		IsRedeemable: true, RedeemedAt: time.Date(2026, 3, 1, 10, 0, 0, 123e6, time.UTC),
-		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed)},
+		Meta: client.Meta{RequestID: "req-10", IdempotencyKey: s.all()[0].key, Replayed: true, Body: []byte(redeemed),
+			Quotas: []client.Quota{{Name: "key.redeemedPerDay", Unit: "minor-units", Limit: 2000, Left: 750,
+				Resets: time.Minute, Window: 25 * time.Hour}}},
 	}
 	if diff := differ(want, got); diff != "" {
 		t.Errorf("the answer (-want +got):\n%s", diff)

@@ -14,7 +14,7 @@ import time
 import uuid
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import BoonError, Failure, Message, NotDry, Unreachable, UnknownOutcome, Voided
@@ -39,6 +39,17 @@ Day = Union[date, str]  # such as 2026-11-30, a day of the account
 When = Union[datetime, Day]  # an instant, or a day
 
 
+class Quota(NamedTuple):
+    """A daily limit that a call counted against, and what is left of it."""
+
+    name: str  # whose limit it is, and which, such as key.giftsPerDay
+    unit: str  # what it counts, such as gifts, or minor-units of the account's currency
+    limit: int  # how many a day
+    left: int  # of the day's
+    resets: int  # in how many seconds it counts anew
+    window: int  # how many seconds the day has
+
+
 class Answer(Dict[str, Any]):
     """The members of an answer, amounts as Decimal, and what came beside them."""
 
@@ -47,6 +58,7 @@ class Answer(Dict[str, Any]):
     body: bytes = b""  # as it came: of an export or a journal, the file
     proof: str = ""  # of a journal, what proves it, in JSON; its members are those of the answer
     replayed: bool = False  # the service had given this answer before; nothing happened twice
+    quotas: Tuple[Quota, ...] = ()  # the daily limits that the call counted against; none: nothing was done
 
 
 def new_key() -> str:
@@ -416,7 +428,32 @@ def _read(reply: Reply, path: str, key: Optional[str]) -> Answer:
     answer.body, answer.proof = reply.body, reply.headers.get("Boon-Proof", "")
     answer.request_id, answer.idempotency_key = reply.headers.get("X-Request-ID", ""), key
     answer.replayed = reply.headers.get("Idempotent-Replayed") == "true"
+    answer.quotas = _quotas(reply.headers.get("RateLimit-Policy", ""), reply.headers.get("RateLimit", ""))
     return answer
+
+
+def _quotas(policies: str, rest: str) -> Tuple[Quota, ...]:
+    """What the two headers say (draft-ietf-httpapi-ratelimit-headers-10); what cannot be read is left out."""
+    left = _items(rest)
+    quotas: List[Quota] = []
+    for name, of in sorted(_items(policies).items()):
+        numbers = [of.get("q", ""), *(left.get(name, {}).get(key, "") for key in "rt"), of.get("w", "")]
+        if all(re.fullmatch(r"[0-9]{1,15}", number) for number in numbers):
+            limit, rests, resets, window = map(int, numbers)
+            quotas.append(Quota(name, of.get("qu", "").strip('"'), limit, rests, resets, window))
+    return tuple(quotas)
+
+
+def _items(text: str) -> Dict[str, Dict[str, str]]:
+    """A list of strings with parameters (RFC 9651). The service's strings have no quotes, commas or semicolons."""
+    found: Dict[str, Dict[str, str]] = {}
+    for item in text.split(","):
+        name, *parameters = (part.strip() for part in item.split(";"))
+        of = found[name.strip('"')] = {}
+        for parameter in parameters:
+            key, _, value = parameter.partition("=")
+            of[key] = value
+    return found
 
 
 def _members(reply: Reply, path: str) -> Optional[Dict[str, Any]]:

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from unittest import mock
 
-from boon_gifts import ALL, BoonError, Client, Message, NotDry, Unreachable, UnknownOutcome, Voided, new_key
+from boon_gifts import ALL, BoonError, Client, Message, NotDry, Quota, Unreachable, UnknownOutcome, Voided, new_key
 
 from .lines import Scripted, problem
 
@@ -53,6 +53,18 @@ class ClientTest(unittest.TestCase):
         c.dry_run().validate_gift(voucherCode="1")
         c.redeem_gift(1, voucherID="v1")
         self.assertEqual([a["path"].partition("?")[2] for a in s.asked], ["dryRun=true", "dryRun=true", "", ""])
+
+    def test_reads_quotas(self):
+        policy = '"key.giftsPerDay";q=100;qu="gifts";w=90000, "account.issuedPerDay";q=5;qu="minor-units";w=90000'
+        rest = '"account.issuedPerDay";r=3;t=60, "key.giftsPerDay";r=99;t=60, "other";r=1;t=1'
+        unclear = policy.replace("q=100", "q=many")
+        c, _ = self.serve((200, {"RateLimit-Policy": policy, "RateLimit": rest}, DONE[2]),
+                          (200, {"RateLimit-Policy": unclear, "RateLimit": rest}, DONE[2]), DONE)
+        issued = Quota("account.issuedPerDay", "minor-units", 5, 3, 60, 90000)
+        self.assertEqual(c.redeem_gift(1, voucherID="v1").quotas,
+                         (issued, Quota("key.giftsPerDay", "gifts", 100, 99, 60, 90000)))
+        self.assertEqual(c.redeem_gift(1, voucherID="v1").quotas, (issued,))
+        self.assertEqual(c.redeem_gift(1, voucherID="v1").quotas, ())
 
     def test_asks_and_reads(self):
         c, s = self.serve(DONE)
