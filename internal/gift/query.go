@@ -35,6 +35,14 @@ type Page struct {
 	Read  int     // how many gifts were looked at to find these
 }
 
+// Stock is what there is of the cards that one create-stock request made.
+type Stock struct {
+	OrderID guid.ID
+	Made    int  // cards
+	Unsold  int  // those that were not activated yet
+	Card    Gift // one of these
+}
+
 // MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer
 // than its limit, or none, and says where the next one begins.
 const MaxRead = 2_000

@@ -258,6 +258,7 @@ func TestActionsNeedTheirPermissions(t *testing.T) {
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
 	operations := map[string]operation.Name{"resend": operation.ResendGift, "extend": operation.ExtendGift,
 		"reverse": operation.ReverseRedemption, "adjust": operation.AdjustGift, "replace": operation.ReplaceGift,
+		"sell":  operation.ActivateGift,
 		"block": operation.BlockGift, "unblock": operation.UnblockGift, "cancel": operation.CancelGift,
 		"reinstate": operation.ReinstateGift, "transfer": operation.TransferBalance, "cash-out": operation.CashOutGift}
 	for _, role := range staff.Roles() {

@@ -42,7 +42,7 @@ func everyField(g soldGift) url.Values {
 func addressOf(p *desk.Page, voucher string, form url.Values) (string, url.Values) {
 	method, path, _ := strings.Cut(p.Pattern, " ")
 	path = strings.NewReplacer("{voucher}", voucher, "{name}", "liability", "{section}", "promotions",
-		"{record}", "new", "{list}", voucher, "{importID}", voucher, "{$}", "").Replace(path)
+		"{record}", "new", "{list}", voucher, "{importID}", voucher, "{order}", voucher, "{$}", "").Replace(path)
 	if method == http.MethodGet {
 		form = nil
 	}

@@ -446,6 +446,10 @@ var forgetful = map[string]string{
 	"freeCodes":        "it frees the codes of an import",
 	"DueHolds":         "nothing was ever held of a gift of an import that is not finished",
 	"DueHoldsOf":       "as of DueHolds",
+	"selectNextStock":  "no import brings cards that were not activated",
+	"selectStock":      "as of selectNextStock",
+	"countUnsold":      "as of selectNextStock",
+	"countMade":        "of a stock that selectStock found",
 }
 
 // findsGifts is how a statement finds gifts. Those that change some were found and locked before.

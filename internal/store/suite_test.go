@@ -110,6 +110,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"staff is kept":                             testStaffIsKept,
 		"mails to the staff":                        testNotices,
 		"mails to the staff that cannot be read":    testNoticesThatCannotBeRead,
+		"stocks are listed":                         testStocks,
 		"lists to send are kept":                    testSendLists,
 		"lists of people are searched":              testSendListsAreSearched,
 		"lists to send are claimed by one":          testSendListsAreClaimed,

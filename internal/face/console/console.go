@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/face/console/reports"
 	"boon.example/internal/face/console/setup"
 	"boon.example/internal/face/console/signin"
+	"boon.example/internal/face/console/stock"
 	"boon.example/internal/face/console/today"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
@@ -57,6 +58,7 @@ type Store interface {
 	gifts.Store
 	reports.Store
 	signin.Store
+	stock.Store
 	today.Store
 }
 
@@ -74,6 +76,7 @@ func parts(c *Config) []desk.Part {
 	return []desk.Part{
 		today.Part(c.Store, c.Reading),
 		gifts.Part(c.Store, c.sample),
+		stock.Part(c.Store),
 		reports.Part(c.Store),
 		moving.Part(),
 		setup.Part(c.Setup),

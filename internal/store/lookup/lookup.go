@@ -137,7 +137,8 @@ const selectGiftByID = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.l
 // Statements are the statements that find by a key: those that are worth preparing.
 func Statements(d *db.DB) []string {
 	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectWorth,
-		selectReplacedCodes, selectEntry, d.Text(selectHistory), d.Text(selectParts))
+		selectReplacedCodes, selectEntry, d.Text(selectHistory), d.Text(selectParts),
+		selectNextStock, selectStock, countUnsold, countMade)
 }
 
 // Gift finds a gift of an account.

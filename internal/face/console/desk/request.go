@@ -217,6 +217,9 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 	if v.Whole != nil && err == nil {
 		return whole(r, &v)
 	}
+	if r.Locale == nil {
+		r.ChooseLanguage()
+	}
 	reply := service.Reply{Status: http.StatusOK, Type: "text/html; charset=utf-8"}
 	if open := Undecided(err); open != nil {
 		v = r.again(open)
@@ -224,14 +227,11 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 	} else if err != nil {
 		told := service.Told(err)
 		v = View{Template: "failed.html", Title: "console.failed", Status: told.Code.Status(),
-			Data: failure{Said(told), r.RequestID}}
+			Data: failure{r.Said(told), r.RequestID}}
 		reply.Err, reply.Code = err, told.Code
 	}
 	if v.Status != 0 {
 		reply.Status = v.Status
-	}
-	if r.Locale == nil {
-		r.ChooseLanguage()
 	}
 	body, err := f.render(r, &v)
 	if err != nil {
@@ -260,7 +260,7 @@ func whole(r *Request, v *View) service.Reply {
 
 // again asks to send the very same form once more, under the key that it has.
 func (r *Request) again(open *refusal.Error) View {
-	shown := failure{Messages: Said(open), RequestID: r.RequestID}
+	shown := failure{Messages: r.Said(open), RequestID: r.RequestID}
 	if r.HTTP.Method != http.MethodPost {
 		return View{Template: "failed.html", Title: "console.failed", Status: open.Code.Status(), Data: shown}
 	}
@@ -281,10 +281,15 @@ type failure struct {
 	RequestID string
 }
 
-// Said are the sentences of a refusal.
-func Said(e *refusal.Error) (sentences []string) {
+// Said are the sentences of a refusal of the JSON interface, which says them in the language that it was asked for.
+func Said(e *refusal.Error) []string { return said(e, merchant.English) }
+
+// Said are the sentences of a refusal in the language of the page.
+func (r *Request) Said(e *refusal.Error) []string { return said(e, r.Locale.Language()) }
+
+func said(e *refusal.Error, l merchant.Language) (sentences []string) {
 	for _, m := range e.Messages {
-		sentences = append(sentences, m.Text(func(f refusal.Field) string { return string(f) }))
+		sentences = append(sentences, m.In(locale.Words(l), func(f refusal.Field) string { return string(f) }))
 	}
 	return sentences
 }

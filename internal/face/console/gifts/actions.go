@@ -54,6 +54,8 @@ const (
 
 // actions is the table of what staff do to a gift, in the order in which its page offers them.
 var actions = []action{
+	{name: "sell", operation: operation.ActivateGift, path: redemption, offered: unsold, fields: sellFields,
+		body: sellBody, undo: "cancel"},
 	{name: "resend", operation: operation.ResendGift, path: gifting, offered: receivable, fields: contactField(false),
 		body: resendBody},
 	{name: "reverse", operation: operation.ReverseRedemption, path: redemption, offered: redeemed, fields: reverseFields,
@@ -71,7 +73,7 @@ var actions = []action{
 	{name: "block", operation: operation.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
 		body: blockBody, undo: "unblock"},
 	{name: "unblock", operation: operation.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
-	{name: "cancel", operation: operation.CancelGift, path: gifting, ends: true, offered: receivable, fields: reasonField,
+	{name: "cancel", operation: operation.CancelGift, path: gifting, ends: true, offered: cancellable, fields: reasonField,
 		body: cancelBody, undo: "reinstate"},
 	{name: "reinstate", operation: operation.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
 		body: onlyGift, undo: "cancel"},
@@ -128,6 +130,16 @@ func says(r *desk.Request, a *action, g *gift.Gift) string {
 	switch a.name {
 	case "extend":
 		return r.Locale.Text(name, end)
+	case "sell":
+		if g.Fixed > 0 {
+			return r.Locale.Text("console.act-says.sell.fixed", worth(r, g, g.Fixed))
+		}
+		return r.Locale.Text(name)
+	case "cancel":
+		if unsold(r, g) {
+			return r.Locale.Text("console.act-says.cancel.unsold")
+		}
+		return r.Locale.Text(name, left)
 	case "resend", "reverse", "adjust":
 		return r.Locale.Text(name)
 	default:
@@ -175,7 +187,7 @@ func (f *pages) showAction(r *desk.Request, a *action, wrong error, typed func(s
 	}
 	if wrong != nil {
 		refused := service.Told(wrong)
-		v.Status, shown.Wrong = refused.Code.Status(), desk.Said(refused)
+		v.Status, shown.Wrong = refused.Code.Status(), r.Said(refused)
 	} else if err := shown.rehearse(r, a, &g, typed); err != nil {
 		return desk.View{}, err
 	}
