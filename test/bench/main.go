@@ -115,7 +115,8 @@ func parse(args []string) (o options, err error) {
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.verify, "verify", 0,
 		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
-	f.DurationVar(&o.pages, "pages", 0, "fail when a page takes longer, at its p99, or has more than 100 KB")
+	f.DurationVar(&o.pages, "pages", 0,
+		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
@@ -211,6 +212,7 @@ var parts = []part{
 	{"memory", false, (*trial).memory},
 	{"bulk", true, (*trial).bulk},
 	{"pages", true, (*trial).pages},
+	{"console", true, (*trial).console},
 	{"verify", true, (*trial).verify},
 	{"webhooks", true, (*trial).webhooks},
 	{"traces", true, (*trial).traces},
