@@ -163,7 +163,7 @@ func TestOwnersChangeASetting(t *testing.T) {
 	typed = refused.form(t, "save")
 	typed.Set("validForDays", "60")
 	saved := owner.want(http.StatusOK, path, typed)
-	if !strings.Contains(saved.body, "days of validity from 30 to 60") || strings.Contains(saved.body, "<script>") {
+	if !strings.Contains(saved.body, "60 instead of 30") || strings.Contains(saved.body, "<script>") {
 		t.Errorf("saved: %s", saved.body)
 	}
 	if again := owner.want(http.StatusOK, path, typed); !strings.Contains(again.body, "Nothing was changed") {
@@ -218,7 +218,7 @@ func TestTwoOwnersAtOnePromotion(t *testing.T) {
 	if !strings.Contains(told.body, `class="now">Saved now: 41</small>`) || again.Get("validForDays") != "52" {
 		t.Errorf("the second is told %s", told.body)
 	}
-	if saved := ben.want(http.StatusOK, path, again); !strings.Contains(saved.body, "from 41 to 52") {
+	if saved := ben.want(http.StatusOK, path, again); !strings.Contains(saved.body, "52 instead of 41") {
 		t.Errorf("decided: %s", saved.body)
 	}
 	hers.Set("do", "remove")
@@ -407,6 +407,36 @@ func (b *browser) send(path string, form url.Values, name string, file []byte) a
 	return b.answered(req)
 }
 
+// crops has a part of the logo of a design be kept: of the one that there is, and of one that is brought.
+func (b *browser) crops(path, picture string) {
+	b.Helper()
+	size := func() (string, image.Point) {
+		now := regexp.MustCompile(`/assets/[0-9a-f]{64}`).FindString(b.want(http.StatusOK, path, nil).body)
+		img, _, err := image.DecodeConfig(strings.NewReader(b.want(http.StatusOK, now, nil).body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return now, image.Pt(img.Width, img.Height)
+	}
+	form := b.want(http.StatusOK, path, nil).form(b.T, "save")
+	form.Set("logo.left", "50")
+	form.Set("logo.height", "25 %")
+	b.want(http.StatusOK, path, form)
+	if now, is := size(); now == picture || is != image.Pt(20, 10) {
+		b.Errorf("the part has the size %v", is)
+	}
+	var drawn bytes.Buffer
+	if err := png.Encode(&drawn, image.NewNRGBA(image.Rect(0, 0, 200, 100))); err != nil {
+		b.Fatal(err)
+	}
+	form = b.want(http.StatusOK, path, nil).form(b.T, "save")
+	form.Set("logo.top", "80")
+	b.send(path, form, "logo.file", drawn.Bytes())
+	if _, is := size(); is != image.Pt(200, 20) {
+		b.Errorf("the part of a picture that is brought has the size %v", is)
+	}
+}
+
 // TestPicturesOfDesigns: a picture is uploaded, shown, taken away and put back; what is none is refused at its field.
 func TestPicturesOfDesigns(t *testing.T) {
 	t.Parallel()
@@ -429,6 +459,17 @@ func TestPicturesOfDesigns(t *testing.T) {
 	shown := owner.want(http.StatusOK, path, nil)
 	picture := regexp.MustCompile(`/assets/[0-9a-f]{64}`).FindString(shown.body)
 	owner.want(http.StatusOK, picture, nil)
+	for _, far := range []string{"101", "-1", "half"} {
+		wrong := shown.form(t, "save")
+		wrong.Set("logo.left", far)
+		if a := owner.ask(path, wrong); a.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(a.body, "no part of the picture") || !strings.Contains(a.body, picture) {
+			t.Errorf("a part from %s: %d %s", far, a.status, a.body)
+		}
+	}
+	owner.crops(path, picture)
+	shown = owner.want(http.StatusOK, path, nil)
+	picture = regexp.MustCompile(`/assets/[0-9a-f]{64}`).FindString(shown.body)
 	none := shown.form(t, "save")
 	none.Set("logo.none", "on")
 	gone := owner.want(http.StatusOK, path, none)

@@ -98,6 +98,7 @@ func (s *shop) staffWorks(d *device) {
 	d.tap(`form[action="tills/pair"] button`)
 	d.shows("[role=status]", "Counter 9 waits for its device")
 	d.console("console-tills")
+	s.staffMakeStock(d, home)
 	s.staffSetUp(d, home)
 	s.staffSendToMany(d, home)
 	d.open(home + "audit")
@@ -122,6 +123,20 @@ func (s *shop) staffWorks(d *device) {
 	d.shows("h1", "Unblock")
 	d.tap("main form[data-operation] button")
 	d.shows("[role=status]", "The gift can be used again.")
+}
+
+// staffMakeStock makes cards that are sold later.
+func (s *shop) staffMakeStock(d *device, home string) {
+	d.Helper()
+	d.open(home + "stock")
+	d.shows("main", "No cards are on hand")
+	d.do(chromedp.SendKeys(`[name="count"]`, "12"))
+	d.tap(`main form[data-operation="create-stock"] button`)
+	d.shows("main .lead", "12 of 12 cards are on hand")
+	d.console("console-stock-one")
+	d.open(home + "stock")
+	d.shows("table", "What is paid for it")
+	d.console("console-stock")
 }
 
 // staffSendToMany uploads a file with a mistake, then without, confirms it, and waits for the gifts.
@@ -175,10 +190,10 @@ func (s *shop) staffSetUp(d *device, home string) {
 	d.shows(".wrong", "a whole number of days from 1 to 3650.")
 	d.console("console-setup-wrong")
 	d.do(chromedp.SetValue(`[name="validForDays"]`, "45"), chromedp.SendKeys(`[name="validForDays"]`, "\r"))
-	d.shows("[role=status]", "days of validity from none to 45")
+	d.shows("[role=status]", "now 45")
 	d.console("console-setup-saved")
 	d.tap(`main button[value="undo"]`)
-	d.shows("[role=status]", "days of validity from 45 to none")
+	d.shows("[role=status]", "no longer 45")
 }
 
 // authenticator gives the browser one that keeps passkeys and verifies who holds it.

@@ -58,18 +58,17 @@ func starts(with string) func([]byte) bool {
 // Clean reads a picture and makes it no larger than side pixels on either side. It stays a PNG where it has transparent
 // parts, and becomes a JPEG where it has none and that is smaller. The same file makes the same bytes. The error is a
 // sentence for the merchant.
-func Clean(file []byte, side int) (Picture, error) {
-	img, err := read(file)
-	if err != nil {
-		return Picture{}, err
-	}
+func Clean(file []byte, side int) (Picture, error) { return CleanPart(file, Whole, side) }
+
+// fitting makes a picture that was read no larger than side pixels, and turns it upright.
+func fitting(img image.Image, turned, side int) (Picture, error) {
 	small := scale(img, side)
 	if min(small.Rect.Dx(), small.Rect.Dy()) < minSide { // it could not be read again
 		size := img.Bounds().Size()
 		return Picture{}, fmt.Errorf("This picture is %d by %d pixels, which is too narrow: made to fit %d pixels, it must "+
 			"have at least %d on either side.", size.X, size.Y, side, minSide)
 	}
-	return encode(upright(small, orientation(file)))
+	return encode(upright(small, turned))
 }
 
 // read decodes a file within the limits.

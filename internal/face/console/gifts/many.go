@@ -184,7 +184,7 @@ func readAmountOf(r *desk.Request, text string) (money.Number, money.Amount, err
 		}
 	}
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		err = errors.New(strings.Join(desk.Said(refused), " "))
+		err = errors.New(strings.Join(r.Said(refused), " "))
 	}
 	return "", 0, err
 }

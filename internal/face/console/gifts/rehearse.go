@@ -117,7 +117,7 @@ func (s *actionShown) rehearse(r *desk.Request, a *action, g *gift.Gift, typed f
 		return err
 	}
 	if !asIs || refused.Code != refusal.ValidationFailure {
-		s.Wrong = desk.Said(service.Told(refused))
+		s.Wrong = r.Said(service.Told(refused))
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ var fieldsOfSend = map[string]string{"value": "value", "recipientContact": "cont
 // wrongInSend tells what is wrong, each with the name of its field on the page. Of a field that was left empty there is
 // one thing to say: the words of the interface mean nothing to whoever sees a form.
 func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
-	texts := desk.Said(e)
+	texts := r.Said(e)
 	for n, m := range e.Messages {
 		path := m.Path + string(m.Field)
 		if field := fieldsOfSend[path[strings.LastIndexByte(path, '.')+1:]]; field != "" {

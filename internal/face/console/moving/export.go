@@ -66,7 +66,7 @@ func download(r *desk.Request, q url.Values) (desk.View, error) {
 		page := &desk.Answered{}
 		err := r.Operate(http.MethodGet, desk.Address("/exports/"+what, q), "", nil, page)
 		if refused, is := errors.AsType[*refusal.Error](err); is {
-			return showExport(r, desk.Said(refused), refused.Code.Status()), nil
+			return showExport(r, r.Said(refused), refused.Code.Status()), nil
 		}
 		if err != nil {
 			return desk.View{}, err

@@ -128,7 +128,7 @@ func refusedForm(r *desk.Request, f *formShown, err error) (desk.View, error) {
 	if !is {
 		return desk.View{}, err
 	}
-	f.Wrong = desk.Said(refused)
+	f.Wrong = r.Said(refused)
 	return showForm(r, f, refused.Code.Status()), nil
 }
 

@@ -106,7 +106,7 @@ func audit(r *desk.Request, store Store) (desk.View, error) {
 		deeds = append(deeds, more...)
 	}
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		v.Status, shown.Wrong = refused.Code.Status(), desk.Said(refused)
+		v.Status, shown.Wrong = refused.Code.Status(), r.Said(refused)
 		return v, nil
 	}
 	if err != nil {

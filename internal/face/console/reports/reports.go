@@ -119,7 +119,7 @@ func report(r *desk.Request) (desk.View, error) {
 	refused, is := errors.AsType[*refusal.Error](err)
 	switch {
 	case is:
-		shown.Wrong = desk.Said(refused)
+		shown.Wrong = r.Said(refused)
 		return reportView(form, shown, refused.Code.Status()), nil
 	case err != nil:
 		return desk.View{}, err
@@ -144,7 +144,7 @@ func reportFile(r *desk.Request) (desk.View, error) {
 	err := r.Operate(http.MethodGet, desk.Address("/reports/"+form.name, asked), "", nil, file)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		shown := shownReport(r, form, asked)
-		shown.Wrong = desk.Said(refused)
+		shown.Wrong = r.Said(refused)
 		return reportView(form, shown, refused.Code.Status()), nil
 	}
 	return desk.View{File: file}, err

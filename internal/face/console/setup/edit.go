@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/merchant"
-	"boon.example/internal/post/picture"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	edits "boon.example/internal/setup"
@@ -246,11 +244,12 @@ func (p *pages) save(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	if look := Look(post.Get("do")); !wrong && e.section.list == "voucherDesigns" && slices.Contains(looks, look) {
+	look := Look(post.Get("do"))
+	if len(wrong) == 0 && e.section.list == "voucherDesigns" && slices.Contains(looks, look) {
 		return p.look(r, e, change, look)
 	}
-	if post.Get("do") == "more" || wrong {
-		return p.show(r, e, shown{typed: change.Is, seen: post.Get("seen"), more: true, badPicture: wrong})
+	if post.Get("do") == "more" || len(wrong) > 0 {
+		return p.show(r, e, shown{typed: change.Is, seen: post.Get("seen"), more: true, badPictures: wrong})
 	}
 	return p.apply(r, e, change)
 }
@@ -277,7 +276,7 @@ func (p *pages) apply(r *desk.Request, e *editing, change *edits.Edit) (desk.Vie
 		return desk.View{}, service.Stored(err)
 	}
 	p.Refresh(r.Context())
-	return p.saved(r, e, done)
+	return p.saved(r, e, done, p.told(r, e, change.Known))
 }
 
 // undone is an undo in a form: how the record was, and its mark now.
@@ -341,41 +340,6 @@ func pictureAt(v any) (merchant.AssetHash, bool) {
 	return merchant.ParseAssetHash(name)
 }
 
-// pictures reads the pictures that a form brings, and gives an edit theirs. wrong: what one brings is no picture.
-func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong bool, _ error) {
-	for _, q := range e.questions {
-		if q.Ask != form.Picture {
-			continue
-		}
-		if r.HTTP.PostForm.Get(q.Name+".none") != "" {
-			delete(change.Is, q.Name)
-		}
-		brought, err := r.File(q.Name + ".file")
-		if err != nil {
-			return false, err
-		}
-		if brought == nil {
-			continue
-		}
-		done, err := p.busy.Take(r.Context(), r.Account.ID, r.Member.ID)
-		if err != nil {
-			return false, service.Stored(err)
-		}
-		clean, err := picture.Clean(brought, q.Most)
-		done()
-		if err != nil {
-			change.Is[q.Name] = "" // what the form says of it is that it is none
-			return true, nil
-		}
-		a := merchant.Asset{Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG, Bytes: clean.Bytes}
-		if clean.JPEG {
-			a.Kind = merchant.JPEG
-		}
-		change.Pictures, change.Is[q.Name] = append(change.Pictures, a), document.PicturePath(a.Hash)
-	}
-	return false, nil
-}
-
 // revoke ends a key.
 func (p *pages) revoke(r *desk.Request, e *editing) (desk.View, error) {
 	d, _, err := p.newest(r)
@@ -395,8 +359,8 @@ func (p *pages) revoke(r *desk.Request, e *editing) (desk.View, error) {
 		return desk.View{}, service.Stored(err)
 	}
 	p.Refresh(r.Context())
-	return p.saved(r, e, &edits.Edited{Report: &edits.Report{
-		Changes: []string{fmt.Sprintf("account %s: revoked key %s", r.Account.Name, key.Name)}}})
+	told := []string{r.Locale.Text("console.setup.told.revoked", key.Name)}
+	return p.saved(r, e, &edits.Edited{Report: &edits.Report{Changes: told}}, told)
 }
 
 // drawPIN sets a PIN for the first sign-in of a person, and shows it this once.

@@ -78,6 +78,7 @@ type field struct {
 	Lines       [][]field // of rows
 	Picture     string    // the address of the picture that there is; "": there is none
 	Fixed       bool      // what a record is known by, which stays as it is
+	English     bool      // what is wrong with it is said in English, as of a set-up file
 }
 
 // choice is an option with its words.
@@ -95,7 +96,8 @@ type translation struct {
 // fields are the fields of a form with their words.
 func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []field) {
 	for _, i := range in {
-		f := field{Input: i, Label: wordsOf(r, calls, list, i.Name), Hint: wordsOf(r, hints, list, i.Name)}
+		f := field{Input: i, Label: wordsOf(r, calls, list, i.Name), Hint: wordsOf(r, hints, list, i.Name),
+			English: len(i.Wrong) > 0}
 		if f.Label == "" {
 			f.Label = i.Name
 		}
@@ -294,14 +296,14 @@ func (f *field) said(r *desk.Request) string {
 
 // shown is what the page of a form shows beside what is there.
 type shown struct {
-	typed      document.Fields // what was typed; nil: nothing was
-	seen       string          // the mark of what was seen
-	more       bool            // with more empty rows
-	badPicture bool
-	problems   edits.Problems
-	conflict   bool // somebody else has changed it meanwhile
-	theirs     document.Fields
-	pin        string // of a person, shown this once
+	typed       document.Fields   // what was typed; nil: nothing was
+	seen        string            // the mark of what was seen
+	more        bool              // with more empty rows
+	badPictures map[string]string // by the names of their fields, what is wrong
+	problems    edits.Problems
+	conflict    bool // somebody else has changed it meanwhile
+	theirs      document.Fields
+	pin         string // of a person, shown this once
 }
 
 // formShown is a form as its page shows it.
@@ -365,8 +367,8 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	for n := range all {
 		f := &all[n]
 		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
-		if s.badPicture && f.Ask == form.Picture && s.typed[f.Name] == "" {
-			f.Wrong = []string{r.Locale.Text("console.setup.no-picture")}
+		if text := s.badPictures[f.Name]; text != "" {
+			f.Wrong, f.English = []string{text}, false
 		}
 	}
 	if e.section.list == "webhooks" && e.record != nil {
@@ -384,12 +386,12 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	case e.section.list != "":
 		v.Heading = r.Locale.Text("console.setup.new", to.UpText)
 	}
-	to.Refused = len(s.problems) > len(to.Wrong) || s.badPicture
+	to.Refused = len(s.problems) > len(to.Wrong) || len(s.badPictures) > 0
 	v.Data = to
 	switch {
 	case s.conflict:
 		v.Status = http.StatusConflict
-	case len(s.problems) > 0 || s.badPicture:
+	case len(s.problems) > 0 || len(s.badPictures) > 0:
 		v.Status = http.StatusUnprocessableEntity
 	}
 	return v, nil
@@ -407,7 +409,8 @@ type savedShown struct {
 	Home     string // the address of the account's console
 	Section  string
 	Changes  []string
-	Notes    []string
+	English  bool     // they are those of a set-up file, which has no other language
+	Notes    []string // likewise
 	Keys     []edits.NewKey
 	Webhooks []edits.NewWebhook
 	Undo     string // the edit that takes it back, for a form; "": none does
@@ -418,16 +421,22 @@ type savedShown struct {
 	Action   string // where that form goes
 }
 
-// saved says what an edit did, and offers to take it back.
-func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited) (desk.View, error) {
+// saved says what an edit did, and offers to take it back. told are the words of the page for it; nil: those of a
+// set-up file have to do.
+func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []string) (desk.View, error) {
 	to := savedShown{Home: desk.Home(r.Account.ID), Section: e.section.name, Keys: done.Keys, Webhooks: done.Webhooks}
 	shown := e.section.list == "keys" || e.section.list == "webhooks"
 	to.Made = shown && e.handle == newRecord && len(done.Changes) == 0
 	do := r.HTTP.PostForm.Get("do")
 	to.Final = done.Undo == nil && len(done.Changes) > 0 && do != "replay" && do != "rotate"
 	own := fmt.Sprintf("account %s: ", r.Account.Name)
+	if to.English = len(told) == 0; !to.English && len(done.Changes) > 0 {
+		to.Changes = told
+	}
 	for _, line := range done.Changes {
-		to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
+		if to.English {
+			to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
+		}
 	}
 	for _, line := range done.Notes {
 		to.Notes = append(to.Notes, strings.TrimPrefix(line, own))

@@ -65,7 +65,7 @@ func pairTill(r *desk.Request) (desk.View, error) {
 	var made tillRow
 	err := r.Operate(http.MethodPost, "/tills", "", body, &made)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		return tills(r, tillsShown{Wrong: desk.Said(refused)})
+		return tills(r, tillsShown{Wrong: r.Said(refused)})
 	}
 	if err != nil {
 		return desk.View{}, err

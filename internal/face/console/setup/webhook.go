@@ -86,8 +86,8 @@ func (p *pages) replay(r *desk.Request, e *editing) (desk.View, error) {
 	if err := r.Operate(http.MethodPost, path+"/replay", "", map[string]any{"from": from}, nil); err != nil {
 		return desk.View{}, err
 	}
-	return p.saved(r, e, &edits.Edited{Report: &edits.Report{
-		Changes: []string{r.Locale.Text("console.setup.replayed", days)}}})
+	told := []string{r.Locale.Text("console.setup.replayed", days)}
+	return p.saved(r, e, &edits.Edited{Report: &edits.Report{Changes: told}}, told)
 }
 
 // rotate gives the webhook another secret, which is shown this once. A form that is sent twice makes one.
@@ -109,6 +109,6 @@ func (p *pages) rotate(r *desk.Request, e *editing) (desk.View, error) {
 		return desk.View{}, service.Stored(err)
 	}
 	p.Refresh(r.Context())
-	return p.saved(r, e, &edits.Edited{Report: &edits.Report{Changes: []string{r.Locale.Text("console.setup.rotated")},
-		Webhooks: []edits.NewWebhook{made}}})
+	told := []string{r.Locale.Text("console.setup.rotated")}
+	return p.saved(r, e, &edits.Edited{Report: &edits.Report{Changes: told, Webhooks: []edits.NewWebhook{made}}}, told)
 }

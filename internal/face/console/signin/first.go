@@ -71,7 +71,7 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 	_, err := staff.Hire(&merchant.Account{}, nil, staff.Member{Name: asked.Owner, Email: asked.Email, Role: staff.Owner},
 		r.Real)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
-		asked.Wrong = desk.Said(refused)
+		asked.Wrong = r.Said(refused)
 	}
 	if asked.Wrong = append(asked.Wrong, f.Beginner.CheckFirst(asked.First)...); len(asked.Wrong) > 0 {
 		return showFirst(asked), nil

@@ -64,7 +64,7 @@ func (f *pages) team(r *desk.Request) (desk.View, error) { return f.teamAfter(r,
 func (f *pages) teamAfter(r *desk.Request, shown team, err error) (desk.View, error) {
 	status := 0
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
-		shown.Wrong, status = desk.Said(refused), refused.Code.Status()
+		shown.Wrong, status = r.Said(refused), refused.Code.Status()
 	} else if err != nil {
 		return desk.View{}, err
 	}

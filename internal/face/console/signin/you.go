@@ -74,7 +74,7 @@ func (f *pages) youAfter(r *desk.Request, err error) (desk.View, error) {
 		Least: staff.ShortestAlone}
 	status := 0
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
-		shown.Wrong, status = desk.Said(refused), refused.Code.Status()
+		shown.Wrong, status = r.Said(refused), refused.Code.Status()
 	} else if err != nil {
 		return desk.View{}, err
 	}
