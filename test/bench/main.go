@@ -47,6 +47,7 @@ type options struct {
 	goodput     float64
 	refusals    time.Duration
 	neighbour   float64
+	sale        float64
 	verify      float64
 	pages       time.Duration
 	hookRate    int
@@ -95,7 +96,7 @@ func parse(args []string) (o options, err error) {
 	}
 	f := flag.NewFlagSet("bench", flag.ExitOnError)
 	only := f.String("only", "", "parts to take, of "+strings.Join(names, ", ")+"; default all")
-	calls := f.String("calls", "validate,redeem,hot,hold,capture,release,send", "calls of the rates to take")
+	calls := f.String("calls", "validate,redeem,hot,sale,hold,capture,release,send", "calls of the rates to take")
 	stores := f.String("store", "sqlite,postgres", "stores to take")
 	vouchers := f.String("vouchers", "100000,5000000", "how many gifts in the store")
 	connections := f.String("connections", "1,256", "how many callers at the same time")
@@ -111,6 +112,7 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
 	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together")
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
+	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.verify, "verify", 0,

@@ -121,6 +121,8 @@ func (h *trial) whats() []what {
 			next: h.target.Validate(h.withTicket("skipped"))},
 		{flag: "redeem", name: "redeem", target: h.target, next: h.target.Redeem(many)},
 		{flag: "hot", name: "redeem, one hot gift", target: h.target, next: h.target.Redeem(hot)},
+		{flag: "sale", name: "sale that three gifts pay", target: h.target, next: h.target.Sale(h.asked(quarter(3)), 3),
+			beside: redeem},
 		{flag: "hold", name: "hold", target: h.target, next: h.target.Hold(h.asked(quarter(0))), beside: redeem},
 		{flag: "capture", name: "capture of a hold", target: h.target,
 			next: h.target.OfHold("capture-hold", many, captured.next), before: captured.make, beside: redeem},
@@ -220,11 +222,18 @@ func (h *trial) rates() error {
 			h.row(w, connections, all[at(w, connections)], base, i == 0)
 		}
 	}
+	return h.costs(whats, all)
+}
+
+// costs notes what each call costs of the one that it is compared with, in the same round. It fails where a sale costs
+// more than -sale allows.
+func (h *trial) costs(whats []what, all map[string][]reading) (dear error) {
+	at := func(w what, connections int) string { return fmt.Sprint(w.name, connections) }
 	for _, connections := range h.options.connections {
 		for _, w := range whats {
 			unit, with := "validate", all[fmt.Sprint("validate", connections)]
 			if w.beside != nil {
-				unit, with = "redemption just before it", all[beside(w, connections)]
+				unit, with = "redemption just before it", all[at(w, connections)+" beside"]
 			}
 			other := all[at(w, connections)]
 			if w.beside == nil && !strings.HasPrefix(w.name, "validate, ") || len(with) != len(other) {
@@ -236,11 +245,16 @@ func (h *trial) rates() error {
 				busy[n] = (other[n].cpu.service + other[n].cpu.database) / (with[n].cpu.service + with[n].cpu.database)
 			}
 			itself := func(c float64) float64 { return c }
+			cost := median(costs, itself)
 			h.report.note("**a %s** over %d connections costs %.2f of a %s, %.2f to %.2f; %.2f of its CPU.", w.name,
-				connections, median(costs, itself), unit, slices.Min(costs), slices.Max(costs), median(busy, itself))
+				connections, cost, unit, slices.Min(costs), slices.Max(costs), median(busy, itself))
+			if most := h.options.sale; w.flag == "sale" && most > 0 && cost > most {
+				dear = errors.Join(dear, fmt.Errorf("a sale that three gifts pay costs %.2f redemptions over %d connections, "+
+					"more than %g", cost, connections, most))
+			}
 		}
 	}
-	return nil
+	return dear
 }
 
 func (h *trial) row(w what, connections int, all []reading, base float64, empty bool) {

@@ -30,6 +30,25 @@ const interfacePath = "/api/integration/"
 // Redeem takes the amount from one gift or another, each time under a key of its own.
 func (t *Target) Redeem(o *Orders) Next { return t.withAmount("redeem-gift", Redeem, o) }
 
+// Sale takes the amount from each of some gifts, in one call under a key of its own.
+func (t *Target) Sale(o *Orders, gifts int) Next {
+	head := t.post("redemption/redeem-gifts") + "Idempotency-Key: "
+	tail := `],"reference":"till 4, ticket 1187"` + o.location() + `}`
+	return func(b []byte) ([]byte, Note) {
+		key, body := o.key(), []byte(`{"gifts":[`)
+		first := rand.IntN(len(o.Gifts))
+		for n := range gifts { // a sale names no gift twice
+			if n > 0 {
+				body = append(body, ',')
+			}
+			body = append(append(body, `{"voucherID":"`...), o.Gifts[(first+n)%len(o.Gifts)].ID.String()...)
+			body = append(append(append(body, `","amount":`...), o.Amount...), '}')
+		}
+		b = append(append(b, head...), key.String()...)
+		return append(append(length(b, len(body)+len(tail)), body...), tail...), Note{Redeem, key}
+	}
+}
+
 // Hold holds it.
 func (t *Target) Hold(o *Orders) Next { return t.withAmount("hold-gift", Hold, o) }
 
