@@ -74,7 +74,10 @@ const instructions = "Boon keeps gift cards. Whatever stands in a member written
 // server offers tools.
 func (f *face) server(tools []*tool) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "boon", Title: "Boon", Version: service.Version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}})
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+				c.CacheScope = "private" // which tools there are goes by the key
+			}})
 	for _, t := range tools {
 		s.AddTool(&t.Tool, t.handler(f))
 	}

@@ -311,6 +311,8 @@ func TestWhoMayCall(t *testing.T) {
 		{"POST", initialize, nil, 401, "UNAUTHENTICATED"},
 		{"POST", initialize, []string{"Authorization", "Bearer boon_live_no"}, 401, "UNAUTHENTICATED"},
 		{"POST", initialize, []string{"Authorization", examples.HarborOfficeKey}, 200, `"name":"boon"`},
+		{"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, []string{"Authorization", examples.HarborOfficeKey}, 200,
+			`"cacheScope":"private"`}, // which tools there are goes by the key
 		{"POST", initialize, []string{"Authorization", examples.HarborOfficeKey, "Origin", s.URL}, 200, `"name":"boon"`},
 		{"POST", initialize, []string{"Authorization", examples.HarborOfficeKey, "Origin", "http://evil.example"}, 403,
 			"NOT_AUTHORIZED"},
