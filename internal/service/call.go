@@ -160,7 +160,12 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	}
 	c.Leave()
 	c.MoreTimeToRead()
-	if _, err := io.Copy(to, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
+	kept := &keeping{Writer: to}
+	if _, err := io.Copy(kept, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
+		if kept.failed != nil {
+			c.throwAway()
+			return nil, nil, Unkept(kept.failed)
+		}
 		if _, long := errors.AsType[*http.MaxBytesError](err); long {
 			return nil, nil, tooLong()
 		}
@@ -175,6 +180,18 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	}
 	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
 	return ctx, cancel, nil
+}
+
+// keeping is a writer that remembers why it failed: what is read may fail as well.
+type keeping struct {
+	io.Writer
+	failed error
+}
+
+// Write implements io.Writer.
+func (k *keeping) Write(p []byte) (n int, err error) {
+	n, k.failed = k.Writer.Write(p)
+	return n, k.failed
 }
 
 // MoreTimeToRead has the body take as long as a file may take, and the answer as long as checking the file may take

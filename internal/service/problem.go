@@ -150,6 +150,15 @@ func Stored(err error) error {
 	return &hiddenCause{away, err}
 }
 
+// Unkept refuses a file that the service could not keep for as long as it needs it. Why, and in which folder, stands in
+// the log.
+func Unkept(err error) error {
+	full := refusal.New(refusal.Unavailable, "The service could not keep the file: its disk may be full. Nothing was "+
+		"changed. Whoever runs the service finds the folder in the log.")
+	full.RetryAfter = time.Minute
+	return &hiddenCause{full, err}
+}
+
 // hiddenCause is a refusal with the reason that only the operator learns.
 type hiddenCause struct {
 	refusal *refusal.Error

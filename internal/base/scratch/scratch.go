@@ -45,8 +45,17 @@ func New(dir string) (*File, error) {
 // stream is the key stream from the beginning of the file. The key is of this file alone, so the counter begins at 0.
 func (f *File) stream() cipher.Stream { return cipher.NewCTR(f.block, make([]byte, aes.BlockSize)) }
 
+// ErrWriting tells that what was written could not be kept, for example as the disk is full.
+var ErrWriting = errors.New("writing a scratch file")
+
 // Write writes on. It is not asked for after Seek.
-func (f *File) Write(p []byte) (int, error) { return f.out.Write(p) }
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.out.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrWriting, err)
+	}
+	return n, err
+}
 
 // Seek goes to the beginning, from where Read reads. It goes nowhere else.
 func (f *File) Seek(offset int64, whence int) (int64, error) {
@@ -54,7 +63,7 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 		return 0, errors.New("a scratch file is read from its beginning only")
 	}
 	if err := f.out.Flush(); err != nil {
-		return 0, fmt.Errorf("writing a scratch file: %w", err)
+		return 0, fmt.Errorf("%w: %w", ErrWriting, err)
 	}
 	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
 		return 0, err

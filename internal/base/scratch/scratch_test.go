@@ -2,8 +2,10 @@ package scratch
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +46,31 @@ func TestFile(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+// TestFullDisk: what a full disk does not take is told when it is written or before it is read, with the file's name.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{100, 1 << 20} {
+		f, err := New(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+		if err != nil {
+			t.Skip("this machine has no disk that is always full: " + err.Error())
+		}
+		defer full.Close()
+		f.out.Reset(full)
+		if _, err = f.Write(make([]byte, size)); err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		if !errors.Is(err, ErrWriting) || !strings.Contains(err.Error(), "/dev/full") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
