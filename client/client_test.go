@@ -321,9 +321,9 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 		{func() error { _, err := c.RevokeTill(ctx, "a/b"); return err },
 			ask{"DELETE", "/api/integration/tills/a%2Fb", "", "", ""}},
 		{func() error {
-			_, err := c.CheckImport(ctx, []byte("code"), client.ImportOptions{From: "square", AcceptGuessable: true})
+			_, err := c.CheckImport(ctx, []byte("code"), client.ImportOptions{From: "square", TillsOnly: true})
 			return err
-		}, ask{"POST", "/api/integration/imports/check?acceptGuessable=true&from=square", "", "", "code"}},
+		}, ask{"POST", "/api/integration/imports/check?tillsOnly=true&from=square", "", "", "code"}},
 		{func() error {
 			_, err := c.ImportGifts(ctx, []byte("code"), client.ImportOptions{ExpectCount: 3, ExpectTotal: "61.75"})
 			return err

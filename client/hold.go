@@ -23,6 +23,7 @@ type Hold struct {
 	Currency         string    `json:"currency"` // "" for an item gift
 	ExpiresAt        time.Time `json:"expiresAt"`
 	Reference        string    `json:"reference"`
+	NewCard          *NewCard  `json:"newCard"` // see Redemption
 	Meta             Meta      `json:"-"`
 }
 

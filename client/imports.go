@@ -35,9 +35,11 @@ type Import struct {
 	StartedAt    time.Time   `json:"startedAt"`
 	By           string      `json:"by"`
 	FileSHA256   string      `json:"fileSHA256"`
-	Used         bool        `json:"used"`    // something happened to one of its gifts: it is not undone any more
-	Stopped      string      `json:"stopped"` // why nobody writes its gifts on, and what to do; "": it goes on, or is over
-	Meta         Meta        `json:"-"`
+	Used         bool        `json:"used"` // something happened to one of its gifts: it is not undone any more
+	// HasCertificate tells that the import was finished, whatever became of it since.
+	HasCertificate bool   `json:"hasCertificate"`
+	Stopped        string `json:"stopped"` // why nobody writes its gifts on, and what to do; "": it goes on, or is over
+	Meta           Meta   `json:"-"`
 }
 
 // ImportOptions say how a file is read, and what it must come to.
@@ -47,7 +49,7 @@ type ImportOptions struct {
 	ExpectCount     int       // how many gifts the file must have
 	ExpectTotal     string    // what the gifts of money must come to, such as 81204.50
 	LeaveOutRefused bool      // the other lines are imported where some are refused
-	AcceptGuessable bool      // cards without PINs are taken whose codes would be guessed
+	TillsOnly       bool      // cards without PINs whose codes would be guessed are taken at tills only
 }
 
 // ImportCheck is what a file comes to.
@@ -96,7 +98,7 @@ func (o *ImportOptions) query() url.Values {
 	if !o.AsOf.IsZero() {
 		q.Set("asOf", instant(o.AsOf))
 	}
-	for name, is := range map[string]bool{"leaveOutRefused": o.LeaveOutRefused, "acceptGuessable": o.AcceptGuessable} {
+	for name, is := range map[string]bool{"leaveOutRefused": o.LeaveOutRefused, "tillsOnly": o.TillsOnly} {
 		if is {
 			q.Set(name, "true")
 		}

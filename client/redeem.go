@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -38,6 +40,7 @@ type Redemption struct {
 	Reference      string    `json:"reference"`
 	GraceUntil     time.Time `json:"graceUntil"` // as [Voucher] has it
 	Receipt        *Receipt  `json:"receipt"`    // nil unless [Client.Receipts] asks for it
+	NewCard        *NewCard  `json:"newCard"`    // nil unless the card was replaced, as it was used first at a till
 	Meta           Meta      `json:"-"`
 }
 
@@ -51,6 +54,29 @@ type Changed struct {
 	Currency         string  `json:"currency"` // "" for an item gift
 	Status           Status  `json:"status"`
 	StatusID         int     `json:"statusID"`
+}
+
+// NewCard tells that a card of another system was used first at a till, and that its code works no more:
+// [Client.NewCard] tells the new one.
+type NewCard struct {
+	LastFour string `json:"lastFour"` // of the new code
+	Sent     bool   `json:"sent"`     // whether a message brings the recipient the new code
+}
+
+// NewCode is the code that a card got as it was used first at a till.
+type NewCode struct {
+	VoucherID   string   `json:"voucherID"`
+	VoucherCode string   `json:"voucherCode"`
+	LastFour    string   `json:"lastFour"`
+	Lines       []string `json:"lines"` // what a till prints for the guest
+	Meta        Meta     `json:"-"`
+}
+
+// NewCard tells the new code of a card that a redemption or hold has replaced, for 24 hours, to the key that made it.
+func (c *Client) NewCard(ctx context.Context, entryID string) (*NewCode, error) {
+	var a NewCode
+	k := call{method: http.MethodGet, path: redemptionPath + "new-cards/" + url.PathEscape(entryID), limit: smallAnswer}
+	return answered(ctx, c, k, &a, &a.Meta)
 }
 
 // RedeemGift takes an amount of money, or a quantity of items, from a gift. When it returns a Redemption, that is

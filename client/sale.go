@@ -43,6 +43,8 @@ type Share struct {
 	Status           Status  `json:"status"`
 	StatusID         int     `json:"statusID"`
 	IsRedeemable     bool    `json:"isRedeemable"`
+	// NewCard is nil unless the card was replaced: see Redemption.
+	NewCard *NewCard `json:"newCard"`
 }
 
 // Sale is what several gifts paid together.

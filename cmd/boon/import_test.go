@@ -72,7 +72,7 @@ func TestImportIsKilled(t *testing.T) {
 	for ended := false; !ended; {
 		before := staged()
 		cmd := boon("import", "cards.csv", "--account", account, "--expect-count", fmt.Sprint(cards),
-			"--accept-guessable")
+			"--tills-only")
 		out := new(bytes.Buffer)
 		cmd.Stdout, cmd.Stderr = out, out
 		if err := cmd.Start(); err != nil {

@@ -74,7 +74,7 @@ func thereAndBack(t *testing.T, in func() []string) {
 		boon := func(args ...string) { t.Helper(); done(append(args, where...)...) }
 		boon("apply", file)
 		importing := []string{"import", last, "--account", account, "--expect-count", strconv.Itoa(gifts),
-			"--accept-guessable", "--certificate", filepath.Join(dir, place+".json")}
+			"--tills-only", "--certificate", filepath.Join(dir, place+".json")}
 		if place == "back" {
 			if code, out, _ := typed(t, append(importing, where...)...); code != exitFailed ||
 				strings.Count(out, ", status: ")+strings.Count(out, ", blocked: ")+strings.Count(out, ", held: ") != ended {

@@ -95,7 +95,7 @@ func appendTerms(b []byte, v *gift.Voucher) []byte {
 	b = appendText(b, v.Currency.Code)
 	b = appendNumber(b, v.Currency.Decimals)
 	b = appendNumber(b, v.Fixed)
-	b = appendText(b, v.Verification)
+	b = appendText(b, v.VerifiedBy())
 	b = appendTime(b, v.ValidFrom)
 	b = appendTime(b, v.ValidUntil)
 	b = appendTime(b, v.CreatedAt)

@@ -43,6 +43,7 @@ type Voucher struct {
 
 	Fixed        money.Amount // the worth that a card of a stock gets when it is activated; 0: as much as is paid then
 	Verification string       // the verification code of a card of a stock, see AsksVerification; "": it has none
+	TillsOnly    bool         // another system gave out a code that can be guessed, see OnlyAtTills
 	WrongCodes   int          // wrong verification codes in a row
 	Blocked      ReasonCode   // why it may not be used; "": it is not blocked
 

@@ -44,23 +44,33 @@ func (s *Summary) spreadOut(code string) {
 	}
 }
 
-// Guessable tells of each form of the account whose cards need a PIN, since the code of one would be guessed within a
-// year: by whoever tries any code of the form, or by whoever has one card and tries its neighbours.
-func (s *Summary) Guessable(a *merchant.Account) (problems []Problem) {
+// Guessed are cards without PINs, with codes of one length, of which one would be guessed within a year.
+type Guessed struct {
+	Length int // of the codes
+	Cards  int
+}
+
+// Problem says what is wrong with the cards, as a sentence.
+func (g Guessed) Problem() string {
+	return fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their codes lie so close together that one "+
+		"of them would be guessed within a year. Give each card a PIN, or have these cards be taken at tills only.",
+		g.Cards, g.Length)
+}
+
+// Guessable tells of each form of the account the cards without PINs of which one would be guessed within a year: by
+// whoever tries any code of the form, or by whoever has one card and tries its neighbours.
+func (s *Summary) Guessable(a *merchant.Account) (all []Guessed) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
 		if of == nil {
 			continue
 		}
 		cards := len(of.digits) + len(of.letters)
-		if !merchant.Guessable(form.Space(), int64(cards)) && !of.dense() {
-			continue
+		if merchant.Guessable(form.Space(), int64(cards)) || of.dense() {
+			all = append(all, Guessed{form.Length(), cards})
 		}
-		problems = append(problems, Problem{Text: fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their "+
-			"codes lie so close together that one of them would be guessed within a year. Give each card a PIN.",
-			cards, form.Length())})
 	}
-	return slices.Clip(problems)
+	return all
 }
 
 // series are how many codes lie within how many. The smaller a row is, the closer it has to be: among

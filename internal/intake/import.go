@@ -40,6 +40,7 @@ type Taken struct {
 	ProgramID, LocationID guid.ID
 	ValidFrom, ValidUntil time.Time
 	PIN                   string
+	TillsOnly             bool
 	DesignID              guid.ID
 	Zone                  string
 	VATTreatment          merchant.VATTreatment

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,9 @@ type Order struct {
 	AsOf    time.Time       // when the gifts begin in the books; zero: now
 	// LeaveOut has the lines that can be taken be taken, although others are refused; else one refused line refuses all.
 	LeaveOut bool
-	// Guessable has cards without PINs be taken although their codes would be guessed: see imports.Summary.Guessable.
-	Guessable bool
+	// TillsOnly has cards without PINs be taken whose codes would be guessed (imports.Summary.Guessable), as cards that
+	// are taken at tills only: see gift.Voucher.OnlyAtTills.
+	TillsOnly bool
 	Lines     int              // how many the file may have; 0: any number
 	Count     int              // how many gifts there have to be; below 0: any number
 	Total     money.Number     // what the gifts of money have to come to; "": any amount
@@ -53,7 +55,9 @@ func (o *Order) asked() string {
 		From     merchant.System
 		AsOf     time.Time `json:",omitzero"`
 		LeaveOut bool      `json:",omitempty"`
-	}{o.From, o.AsOf.UTC(), o.LeaveOut})
+		// a second import with another answer to this would make other gifts of the file
+		TillsOnly bool `json:",omitempty"`
+	}{o.From, o.AsOf.UTC(), o.LeaveOut, o.TillsOnly})
 	if err != nil {
 		panic(err) // texts and times do not fail
 	}
@@ -69,8 +73,9 @@ type Report struct {
 	// is finished, its certificate says what the file came to.
 	Begun          *Import
 	written, other int // lines whose gifts Begun has written; those that the file would now have be other gifts
-	// Guessed are problems of cards whose codes would be guessed; none where the order takes them all the same.
-	Guessed []imports.Problem
+	// Guessed are the cards without PINs whose codes would be guessed. They are taken at tills only, where the order says
+	// so; else the order is refused.
+	Guessed []imports.Guessed
 	// Differs are sentences about what was expected and is not so.
 	Differs []string
 }
@@ -110,12 +115,14 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	if text, err = fromStart(file, io.Discard); err != nil {
 		return nil, err
 	}
+	kept := map[keptCard]int{}
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		r.Add(line, problems)
 		if was != nil {
 			if r.written++; len(problems) > 0 || !was.is(&line, o.Account) {
 				r.other++
 			}
+			kept[keptCard{len(line.Code.Reveal()), line.PIN != "", was.TillsOnly}]++
 		}
 		return nil
 	})
@@ -125,13 +132,18 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	if p := r.Damaged(); p != nil {
 		r.Differs = append(r.Differs, p.Text)
 	}
-	if !o.Guessable {
-		r.Guessed = r.Guessable(o.Account)
-	}
-	for _, p := range r.Guessed {
-		r.Differs = append(r.Differs, p.Text)
+	r.Guessed = r.Guessable(o.Account)
+	for _, g := range r.Guessed {
+		if !o.TillsOnly {
+			r.Differs = append(r.Differs, g.Problem())
+		}
 	}
 	r.Forget()
+	for card, n := range kept {
+		if card.tillsOnly != (r.tillsOnly(o, card.length) && !card.pin) {
+			r.other += n
+		}
+	}
 	if m := r.Begun; m != nil && (r.other > 0 || r.written != m.Staged) {
 		text, err := whyOther(ctx, s, m)
 		if err != nil {
@@ -183,6 +195,17 @@ func begun(ctx context.Context, s Store, o *Order, file [32]byte) (*Import, erro
 		}
 	}
 	return nil, err
+}
+
+// tillsOnly reports whether cards without PINs, with codes of a length, are taken at tills only.
+func (r *Report) tillsOnly(o *Order, length int) bool {
+	return o.TillsOnly && slices.ContainsFunc(r.Guessed, func(g imports.Guessed) bool { return g.Length == length })
+}
+
+// keptCard is what of a card that is written says whether it is to be taken at tills only.
+type keptCard struct {
+	length         int // of its code
+	pin, tillsOnly bool
 }
 
 // compare notes what is not as it was expected.
@@ -342,7 +365,7 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	if err != nil {
 		return err
 	}
-	w := &writer{Store: s, order: o, m: m, size: firstGroup, total: r.Taken}
+	w := &writer{Store: s, order: o, report: r, m: m, size: firstGroup, total: r.Taken}
 	var total, pieces money.Amount
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		if len(problems) > 0 {
@@ -433,10 +456,11 @@ const (
 // writer writes gifts in groups.
 type writer struct {
 	Store
-	order *Order
-	m     *Import
-	size  int
-	total int
+	order  *Order
+	report *Report
+	m      *Import
+	size   int
+	total  int
 
 	gifts   []gift.Gift
 	entries []gift.Entry
@@ -464,7 +488,8 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: idAt(w.m.AsOf), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
 			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
-			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, Verification: line.PIN},
+			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, Verification: line.PIN,
+			TillsOnly: line.PIN == "" && w.report.tillsOnly(w.order, len(line.Code.Reveal()))},
 		Card: gift.Card{Code: line.Code, Token: token, Label: line.Label, Recipient: line.Recipient, Contact: line.Contact,
 			Method: methodFor(line.Contact), DesignID: a.DesignFor(line.LocationID), DeliveryZone: zoneOf(a).String(),
 			Purchase: gift.Purchase{Reference: line.Reference}},

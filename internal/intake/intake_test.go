@@ -61,7 +61,7 @@ func cards(first, last int) *strings.Reader {
 
 func (w *world) order() *intake.Order {
 	return &intake.Order{Account: w.Account, From: merchant.FromOther, AsOf: w.asOf, Count: -1, MadeBy: "Ann",
-		Guessable: true, Progress: func(string, int, int) {}}
+		TillsOnly: true, Progress: func(string, int, int) {}}
 }
 
 // run checks a file and brings it in.
@@ -160,7 +160,7 @@ func TestWhatWasExpected(t *testing.T) {
 		"total":        {func(o *intake.Order) { o.Total = "1.01" }, "code,balance\n6006000000000001,1\n"},
 		"no amount":    {func(o *intake.Order) { o.Total = "a lot" }, "code,balance\n6006000000000001,1\n"},
 		"refused line": {func(*intake.Order) {}, "code,balance\n6006000000000001,1\n6006000000000002,-1\n"},
-		"in a row": {func(o *intake.Order) { o.Guessable = false },
+		"in a row": {func(o *intake.Order) { o.TillsOnly = false },
 			"code,balance\n6006000000000001,1\n6006000000000002,1\n"},
 		"nothing": {func(o *intake.Order) { o.LeaveOut = true }, "code,balance\n6006000000000002,-1\n"},
 	} {

@@ -60,7 +60,11 @@ func (k *Change) issue(c *Call, s *state, v *gift.Voucher, amount money.Amount) 
 func (k *Change) affinity() guid.ID { return k.VoucherID }
 
 func (k *Change) decide(c *Call, s *state) (Result, error) {
-	v, err := s.card(c, k.VoucherID, k.Context)
+	find := s.card
+	if k.Counts == RedeemedCount {
+		find = s.payer
+	}
+	v, err := find(c, k.VoucherID, k.Context)
 	if err != nil {
 		return Result{}, ofTheKey(err)
 	}

@@ -80,6 +80,7 @@ type Result struct {
 	Vouchers []gift.Voucher // redeemed, reversed, cancelled, reinstated, resent or rescheduled, as they are afterwards
 	Delivery gift.Delivery  // of the one that was resent or rescheduled, afterwards
 	Secrets  Secrets        // of the one that goes to somebody else now; zero: it is found by those that it had
+	NewCards []NewCard      // of those whose cards were replaced, as they were used first at a till
 	Entries  []gift.Entry   // what was entered in their histories, in the same order
 	// Changed and NotAllowed tell of each of the vouchers of a Cancel or Reinstate whether it was changed, and if not,
 	// why that was not allowed; nil: there was nothing to change.
@@ -273,11 +274,13 @@ type Redeem struct {
 	Notice bool
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
+	FirstUse
 }
 
 func (r *Redeem) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, r.VoucherID})
 	c.wantRedeemed(w)
+	r.wantNew(c, w)
 }
 
 func (r *Redeem) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
@@ -287,7 +290,7 @@ func (r *Redeem) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 func (r *Redeem) affinity() guid.ID { return r.VoucherID }
 
 func (r *Redeem) decide(c *Call, s *state) (Result, error) {
-	v, err := s.card(c, r.VoucherID, r.Context)
+	v, err := s.payer(c, r.VoucherID, r.Context)
 	if err != nil {
 		return Result{}, err
 	}
@@ -301,10 +304,22 @@ func (r *Redeem) decide(c *Call, s *state) (Result, error) {
 		s.missed(*v, r.Context, err)
 		return nothing(after, err)
 	}
+	if err := r.ready(c, s, []gift.Voucher{after}); err != nil {
+		return Result{}, err
+	}
 	if err := s.redeemed(c, r.worth.Of(&after, -e.Delta)); err != nil {
 		return Result{}, err
 	}
-	return s.taken(after, e, r.Notice), nil
+	done := s.taken(after, e, r.Notice)
+	return done.with(r.replace(c, s, after, r.Context)), nil
+}
+
+// with adds to what was done with one voucher the card that it got.
+func (r Result) with(after gift.Voucher, card *NewCard) Result {
+	if card != nil {
+		r.Vouchers[0], r.NewCards = after, []NewCard{*card}
+	}
+	return r
 }
 
 // missed enters that a verification code was wrong, if that is why something was refused: it counts, whatever becomes

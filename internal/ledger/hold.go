@@ -13,11 +13,13 @@ type Hold struct {
 	pieces
 	// Eligible judges the till's ticket for the voucher, purely; nil: no ticket was given.
 	Eligible func(*gift.Voucher) *gift.Eligibility
+	FirstUse
 }
 
 func (h *Hold) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, h.VoucherID})
 	c.wantRedeemed(w)
+	h.wantNew(c, w)
 }
 
 func (h *Hold) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
@@ -27,7 +29,7 @@ func (h *Hold) weigh(worth func(guid.ID) (gift.ItemWorth, error)) error {
 func (h *Hold) affinity() guid.ID { return h.VoucherID }
 
 func (h *Hold) decide(c *Call, s *state) (Result, error) {
-	v, err := s.card(c, h.VoucherID, h.Context)
+	v, err := s.payer(c, h.VoucherID, h.Context)
 	if err != nil {
 		return Result{}, err
 	}
@@ -41,12 +43,16 @@ func (h *Hold) decide(c *Call, s *state) (Result, error) {
 		s.missed(*v, h.Context, err)
 		return nothing(after, err)
 	}
+	if err := h.ready(c, s, []gift.Voucher{after}); err != nil {
+		return Result{}, err
+	}
 	// The guest may have gone when it is captured, which counts nothing more.
 	if err := s.redeemed(c, h.worth.Of(&after, e.Held)); err != nil {
 		return Result{}, err
 	}
 	s.enter(after, e)
-	return Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}, nil
+	done := Result{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	return done.with(h.replace(c, s, after, h.Context)), nil
 }
 
 func (h *Hold) locations(*Call, *state) []guid.ID { return []guid.ID{h.LocationID} }
@@ -202,6 +208,16 @@ func (s *state) card(c *Call, id guid.ID, at gift.Context) (*gift.Voucher, error
 		return nil, gift.NoSuchGift()
 	}
 	return v, v.SameCard(c.Seen, s.now, c.Account.TimeZone())
+}
+
+// payer is the card of a gift of which the caller takes something, unless the card is taken at tills only and the
+// caller is none.
+func (s *state) payer(c *Call, id guid.ID, at gift.Context) (*gift.Voucher, error) {
+	v, err := s.card(c, id, at)
+	if err == nil {
+		err = v.MayBeTakenBy(c.Caller)
+	}
+	return v, err
 }
 
 // expire enters which holds of a voucher are over, so many at most, and gives the voucher.

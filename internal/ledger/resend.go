@@ -51,7 +51,7 @@ func (r *Resend) decide(c *Call, s *state) (Result, error) {
 	}
 	again, err := s.resending(c, *v, r.Resend)
 	redirected := !again.before.SameRecipient(again.now)
-	if err == nil && redirected && v.AsksVerification() { // by a code that stays behind on the card
+	if err == nil && redirected && (v.AsksVerification() || v.OnlyAtTills()) { // by a code that stays behind on the card
 		card := Replace{Replace: gift.Replace{Context: r.Context, Caller: r.Caller, Reason: "It goes to somebody else."},
 			VoucherID: r.VoucherID, Deliver: &r.Resend, secrets: r.secrets}
 		return card.decide(c, s)

@@ -15,6 +15,7 @@ type RedeemTogether struct {
 	Seen       []*int    // of each: Call's Seen
 	LocationID guid.ID
 	Notice     bool // see Redeem
+	FirstUse
 }
 
 func (m *RedeemTogether) want(c *Call, w *Want) {
@@ -22,6 +23,7 @@ func (m *RedeemTogether) want(c *Call, w *Want) {
 		w.Vouchers = append(w.Vouchers, Ref{c.AccountID, id})
 	}
 	c.wantRedeemed(w)
+	m.wantNew(c, w)
 }
 
 func (m *RedeemTogether) affinity() guid.ID { return m.VoucherIDs[0] }
@@ -32,7 +34,7 @@ func (m *RedeemTogether) decide(c *Call, s *state) (Result, error) {
 	for n, id := range m.VoucherIDs {
 		seen := *c
 		seen.Seen = m.Seen[n]
-		v, err := s.card(&seen, id, m.Context)
+		v, err := s.payer(&seen, id, m.Context)
 		if err != nil {
 			return Result{}, sale.In(err, n)
 		}
@@ -44,6 +46,15 @@ func (m *RedeemTogether) decide(c *Call, s *state) (Result, error) {
 		s.missed(vouchers[failed], m.Context, err)
 		return Result{}, err
 	}
+	var used []gift.Voucher
+	for n, e := 0, entries; n < len(after); n++ {
+		if len(e) > 0 && e[0].VoucherID == after[n].ID {
+			used, e = append(used, after[n]), e[1:]
+		}
+	}
+	if err := m.ready(c, s, used); err != nil {
+		return Result{}, err
+	}
 	var all merchant.Count
 	for n := range entries {
 		all.Amount -= entries[n].Delta
@@ -51,13 +62,18 @@ func (m *RedeemTogether) decide(c *Call, s *state) (Result, error) {
 	if err := s.redeemed(c, all); err != nil {
 		return Result{}, err
 	}
+	done := Result{Vouchers: after, Entries: entries}
 	for n, e := 0, entries; n < len(after); n++ {
-		if len(e) > 0 && e[0].VoucherID == after[n].ID {
-			s.taken(after[n], e[0], m.Notice)
-			e = e[1:]
+		if len(e) == 0 || e[0].VoucherID != after[n].ID {
+			continue
+		}
+		s.taken(after[n], e[0], m.Notice)
+		is, card := m.replace(c, s, after[n], m.Context)
+		if e, after[n] = e[1:], is; card != nil {
+			done.NewCards = append(done.NewCards, *card)
 		}
 	}
-	return Result{Vouchers: after, Entries: entries}, nil
+	return done, nil
 }
 
 func (m *RedeemTogether) locations(*Call, *state) []guid.ID { return []guid.ID{m.LocationID} }

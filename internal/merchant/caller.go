@@ -74,6 +74,15 @@ type Caller struct {
 	Test               bool      // of a system key: whether those are test accounts
 }
 
+// TakesTillsOnly reports whether the caller takes cards that are taken at tills only: a till, a key that may, and
+// staff, who have the card in their hands or its guest before them. No platform does, whatever it may do.
+func (c *Caller) TakesTillsOnly() bool {
+	if c.Sites > 0 || c.WebShop {
+		return false
+	}
+	return c.Till != NoTill || c.Person != "" || c.May(MayTillsOnly)
+}
+
 // Enabled reports whether the caller may act at a location of its account; the zero ID stands for all of them together.
 func (c *Caller) Enabled(location guid.ID) bool {
 	return len(c.Locations) == 0 || slices.Contains(c.Locations, location)

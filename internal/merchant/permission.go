@@ -37,9 +37,10 @@ const (
 	MayTills                             // pair tills and switch them off, and set PINs
 	MayReport                            // the reports of the books
 	MayImport                            // see imports of gifts of other systems; together with MaySeeCodes, import
+	MayTillsOnly                         // take cards of other systems that are taken at tills only
 
 	// AllPermissions are those of this version.
-	AllPermissions = MayImport<<1 - 1
+	AllPermissions = MayTillsOnly<<1 - 1
 	// Everything is the role all: it has what a later version adds, too.
 	Everything = AllPermissions | 1<<31
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
@@ -75,6 +76,7 @@ var permissionNames = []struct {
 	{"tills", "manage tills and PINs"},
 	{"reports", "read reports"},
 	{"import", "import gifts"},
+	{"tills-only", "take cards that are taken at tills only"},
 }
 
 // roles are the sets of permissions that have a name.

@@ -20,9 +20,9 @@ func TestRoles(t *testing.T) {
 		"bookkeeper": "look-up events audit reports import",
 		"platform":   "look-up webhooks events",
 		"owner": "validate redeem reverse send cancel resend look-up transfer activate stock reload adjust block extend " +
-			"cash-out replace webhooks events audit tills reports import",
+			"cash-out replace webhooks events audit tills reports import tills-only",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events audit tills reports import",
+			"block extend cash-out replace webhooks events audit tills reports import tills-only",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {

@@ -123,3 +123,24 @@ func TestTemporaryCallers(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoTakesCardsForTillsOnly: tills, staff, and keys that may; no platform, whatever it may do.
+func TestWhoTakesCardsForTillsOnly(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caller Caller
+		takes  bool
+	}{
+		"a till":                       {Caller{Till: PairedTill, Permissions: TillRole}, true},
+		"a program's till":             {Caller{Permissions: TillRole | MayTillsOnly}, true},
+		"a key with the role till":     {Caller{Permissions: TillRole}, false},
+		"staff":                        {Caller{Person: "Ann", Permissions: MayLookUp}, true},
+		"a web shop of a platform":     {Caller{WebShop: true, Sites: 1, Permissions: Everything}, false},
+		"a restaurant of a platform":   {Caller{Sites: 2, Permissions: Everything}, false},
+		"online ordering, with a till": {Caller{WebShop: true, Till: PairedTill, Permissions: Everything}, false},
+	} {
+		if got := c.caller.TakesTillsOnly(); got != c.takes {
+			t.Errorf("%s takes such cards: %t", name, got)
+		}
+	}
+}

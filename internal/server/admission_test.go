@@ -24,6 +24,7 @@ func TestPriorities(t *testing.T) {
 	priorities := map[string]admission.Priority{
 		"gifting/orders/{orderID}/stock":     admission.Read,
 		"redemption/validate-gift":           admission.Validate,
+		"redemption/new-cards/{entryID}":     admission.Validate,
 		"gifting/gifts":                      admission.Read,
 		"gifting/activity":                   admission.Read,
 		"exports/gifts":                      admission.Read,

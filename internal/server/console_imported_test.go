@@ -34,7 +34,7 @@ func TestStaffFindCardsOfAnotherSystem(t *testing.T) {
 			return err
 		}
 		o := &intake.Order{Account: d.Accounts[id], Setup: d.Version, From: merchant.FromOther, Count: -1, MadeBy: "Ann",
-			Guessable: true, By: event.TrailEntry{AccountID: id}, Progress: func(string, int, int) {}}
+			TillsOnly: true, By: event.TrailEntry{AccountID: id}, Progress: func(string, int, int) {}}
 		file := strings.NewReader("code,balance,recipient\n6006123456789012,25.00,Hoffmann\n")
 		r, err := intake.Check(s.Context(), db, o, file)
 		if err != nil {

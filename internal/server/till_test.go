@@ -279,12 +279,15 @@ func TestTillReachesLittle(t *testing.T) {
 		"GET redemption/redeem-gift", "POST requests/a", "GET requests/", "GET requests/a/b",
 		"GET requests/..%2fgifting%2fgifts/x",
 		"POST gifting/cancel-gift", "GET requests%2fa", "POST redemption%2fredeem-gift", "POST redemption/redeem-gift/",
+		"POST redemption/new-cards/a", "GET redemption/new-cards/", "GET redemption/new-cards/a/b",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		d.want(http.StatusNotFound, "NOT_FOUND", method, "/till/api/"+path, "")
 	}
 	d.want(http.StatusNotFound, "No request with this Idempotency-Key", "GET",
 		"/till/api/requests/..%2f..%2fgifting%2fgifts", "")
+	d.want(http.StatusNotFound, "No card was replaced", "GET",
+		"/till/api/redemption/new-cards/7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f9c99", "")
 	// elsewhere, and with another key in the header, it is the till that calls, or nobody
 	d.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", "/till/api/redemption/validate-gift",
 		`{"voucherCode":"123456789012","organizationID":"`+examples.HarborLongWharf+`"}`, "Authorization",

@@ -22,10 +22,14 @@ func (c *Call) FindByToken(token codes.Token, location guid.ID) (gift.Gift, erro
 }
 
 // FindByCode looks a gift up by its code, for use at a location. Codes are limited against guessing: where no attempt
-// is left, nothing is looked up. A gift that is refused is given beside the refusal.
+// is left, nothing is looked up. A gift that is refused is given beside the refusal. To a caller that is no till, the
+// code of a card that is taken at tills only is one that is not there, and a guess.
 func (c *Call) FindByCode(code codes.VoucherCode, location guid.ID) (g gift.Gift, err error) {
 	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
 		g, err = c.config.Records.GiftByCode(c.ctx, code)
+		if err == nil && g.AccountID == c.Account.ID && g.MayBeTakenBy(c.Caller) != nil {
+			g, err = gift.Gift{}, refusal.NotFound // whoever guesses is not told that the code was right
+		}
 		return c.checkUse(&g, err, location, gift.NoSuchCode)
 	})
 	return g, err
@@ -45,6 +49,9 @@ func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func(
 	}
 	if cost, err = gift.CheckUse(c.Account.ID, found, location, missing); err == nil && old {
 		err = replaced.Refusal(c.Account.TimeZone())
+	}
+	if err == nil && found != nil {
+		err = found.MayBeTakenBy(c.Caller)
 	}
 	return cost, err
 }

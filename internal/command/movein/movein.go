@@ -24,17 +24,17 @@ import (
 
 // File brings a file in, or takes an import back.
 type File struct {
-	File            string          `arg:"" optional:"" help:"The file: CSV, as the other system exports it."`
-	Account         string          `required:"" placeholder:"ID" help:"Whose gifts."`
-	From            merchant.System `enum:"square,shopify,toast,giftup,woocommerce,lightspeed,csv" default:"csv" help:"The system that wrote the file: square, shopify, toast, giftup, woocommerce, lightspeed or csv. Default: ${default}."`
-	DryRun          bool            `help:"Say what the file comes to, and change nothing."`
-	ExpectCount     int             `default:"-1" placeholder:"N" help:"How many gifts there must be; with any other number, nothing is imported."`
-	ExpectTotal     money.Number    `placeholder:"AMOUNT" help:"What the gifts of money must come to, such as 12345.67; with any other total, nothing is imported."`
-	AsOf            time.Time       `placeholder:"TIME" help:"When the gifts begin in the books, such as the instant of the old system's last report. Default: now."`
-	LeaveOut        bool            `name:"leave-out-refused" help:"Import the other lines, although some are refused. Default: one refused line refuses all."`
-	AcceptGuessable bool            `help:"Import cards without PINs, although their codes lie so close together that one would be guessed within a year."`
-	Certificate     string          `placeholder:"FILE" help:"Where the certificate is written; the file must not exist yet. Default: boon-import-ID.json."`
-	Undo            string          `placeholder:"ID" help:"Take an import back, as long as none of its gifts was used. Its codes are free then."`
+	File        string          `arg:"" optional:"" help:"The file: CSV, as the other system exports it."`
+	Account     string          `required:"" placeholder:"ID" help:"Whose gifts."`
+	From        merchant.System `enum:"square,shopify,toast,giftup,woocommerce,lightspeed,csv" default:"csv" help:"The system that wrote the file: square, shopify, toast, giftup, woocommerce, lightspeed or csv. Default: ${default}."`
+	DryRun      bool            `help:"Say what the file comes to, and change nothing."`
+	ExpectCount int             `default:"-1" placeholder:"N" help:"How many gifts there must be; with any other number, nothing is imported."`
+	ExpectTotal money.Number    `placeholder:"AMOUNT" help:"What the gifts of money must come to, such as 12345.67; with any other total, nothing is imported."`
+	AsOf        time.Time       `placeholder:"TIME" help:"When the gifts begin in the books, such as the instant of the old system's last report. Default: now."`
+	LeaveOut    bool            `name:"leave-out-refused" help:"Import the other lines, although some are refused. Default: one refused line refuses all."`
+	TillsOnly   bool            `help:"Import cards without PINs whose codes would be guessed within a year as cards for tills only: no web shop and no platform takes them, and the first use gives them a new code."`
+	Certificate string          `placeholder:"FILE" help:"Where the certificate is written; the file must not exist yet. Default: boon-import-ID.json."`
+	Undo        string          `placeholder:"ID" help:"Take an import back, as long as none of its gifts was used. Its codes are free then."`
 }
 
 // Help tells how it is used.
@@ -88,7 +88,7 @@ func (c *File) Do(t *terminal.Terminal, s *store.Store, by string) error {
 	case c.Undo != "":
 		return c.undo(t, s, a)
 	}
-	return c.bring(t, s, d.Version, a, by)
+	return c.bring(t, s, d, a, by)
 }
 
 // undo takes an import back.
@@ -119,23 +119,21 @@ func (c *File) undo(t *terminal.Terminal, s *store.Store, a *merchant.Account) e
 }
 
 // bring imports the file.
-func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merchant.Account,
+func (c *File) bring(t *terminal.Terminal, s *store.Store, d *merchant.Directory, a *merchant.Account,
 	by string) error {
 	file, err := os.Open(c.File)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	o := &intake.Order{Account: a, Setup: setup, From: c.From, AsOf: c.AsOf, LeaveOut: c.LeaveOut, Count: c.ExpectCount,
-		Total: c.ExpectTotal, Guessable: c.AcceptGuessable, MadeBy: by, Progress: progressOf(t)}
+	o := &intake.Order{Account: a, Setup: d.Version, From: c.From, AsOf: c.AsOf, LeaveOut: c.LeaveOut,
+		Count: c.ExpectCount, Total: c.ExpectTotal, TillsOnly: c.TillsOnly, MadeBy: by, Progress: progressOf(t)}
 	r, err := intake.Check(t, s, o, file)
 	if err != nil {
 		return err
 	}
 	tellReport(t.Stdout, a, r)
-	if len(r.Guessed) > 0 {
-		fmt.Fprintln(t.Stdout, "If you take that risk, give --accept-guessable.")
-	}
+	tellTillsOnly(t.Stdout, d, o, r)
 	switch {
 	case r.Refuses(o):
 		return errors.New("nothing is imported")
@@ -155,6 +153,29 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, setup int64, a *merch
 	}
 	fmt.Fprintf(t.Stdout, "Import %s is finished: %d gifts are there.\n", m.ID, m.Staged)
 	return c.keep(t, m)
+}
+
+// tellTillsOnly says what becomes of cards whose codes would be guessed, and which keys take them.
+func tellTillsOnly(to io.Writer, d *merchant.Directory, o *intake.Order, r *intake.Report) {
+	switch {
+	case len(r.Guessed) == 0:
+		return
+	case !o.TillsOnly:
+		fmt.Fprintln(to, "If no web shop and no platform shall take these cards, give --tills-only.")
+		return
+	}
+	for _, g := range r.Guessed {
+		fmt.Fprintf(to, "%d cards with codes of %d characters are taken at tills only, until their first use.\n", g.Cards,
+			g.Length)
+	}
+	fmt.Fprintln(to, "Beside Boon's own tills, these keys take them. If one is a web shop's, take the permission "+
+		"tills-only from it:")
+	for _, k := range d.Keys {
+		if k.AccountID == o.Account.ID && k.Till == merchant.NoTill && k.Works(time.Now()) &&
+			k.Permissions.Has(merchant.MayRedeem|merchant.MayTillsOnly) {
+			fmt.Fprintf(to, "- %s (%s)\n", terminal.Cell(k.Name), k.ID)
+		}
+	}
 }
 
 // howToGoOn adds to why an import failed what is there, and what to do.

@@ -206,6 +206,8 @@ func redemptionRoutes() []Route {
 			handle: onGifts(gifts.HoldGift), deadline: redemptionDeadline, operation: operation.HoldGift},
 		{Method: "POST", Pattern: base + "/redemption/capture-hold", Priority: admission.Redeem,
 			handle: onGifts(gifts.CaptureHold), deadline: redemptionDeadline, operation: operation.CaptureHold, receipt: true},
+		{Method: "GET", Pattern: base + "/redemption/new-cards/{entryID}", Priority: admission.Validate,
+			handle: showNewCard, deadline: redemptionDeadline, needs: merchant.MayRedeem},
 		{Method: "POST", Pattern: base + "/redemption/release-hold", Priority: admission.Redeem,
 			handle: onGifts(gifts.ReleaseHold), deadline: redemptionDeadline, operation: operation.ReleaseHold},
 		{Method: "POST", Pattern: base + "/redemption/reverse-redemption", Priority: admission.Redeem,

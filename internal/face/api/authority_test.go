@@ -171,6 +171,7 @@ var authority = map[string][]row{
 		absent: notFound}},
 	"getRequest": {{needs: "send", lacking: notFound, system: malformed, by: "key", foreign: notFound,
 		elsewhere: notFound, absent: notFound}},
+	"getNewCard":    elsewhereTested, // TestCardsForTillsOnly
 	"listGifts":     {{needs: "look-up", system: malformed}},
 	"listActivity":  {{needs: "look-up", system: unsupported}},
 	"exportGifts":   {{needs: "export", system: unsupported}},

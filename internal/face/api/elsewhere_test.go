@@ -18,7 +18,7 @@ import (
 
 // toldOfTheWhole are the addresses that read, and tell nothing of where gifts are sold or used.
 var toldOfTheWhole = []string{"listAudit", "getRequest", "listWebhooks", "getWebhook", "listAttempts", "listTills",
-	"listPeople", "exportStock", "getClock",
+	"listPeople", "exportStock", "getClock", "getNewCard",
 	"listImports", "getImport", "getImportCertificate"} // which a key that is limited to locations is refused
 
 // TestKeysOfALocationAreToldNothingOfOthers walks all addresses that read gifts and what happened to them, reports in

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -117,6 +118,26 @@ func TestImportByHTTP(t *testing.T) {
 	}
 }
 
+// TestFilesWithoutRoom: a file that the service cannot keep is told as that, and the log names the folder.
+func TestFilesWithoutRoom(t *testing.T) {
+	t.Parallel()
+	folder := ""
+	w := newWorld(t, func(c *config) {
+		folder = filepath.Join(c.apiConfig.Imports.Folder, "none")
+		c.apiConfig.Imports.Folder = folder
+	})
+	w.declare(merchant.CodeForm{Digits: 16})
+	r := w.check("", threeCards).refused(503, refusal.Unavailable)
+	if r.header.Get("Retry-After") != "60" || !strings.Contains(r.at("messages[0].text"), "disk may be full") {
+		t.Errorf("%v %s", r.header, r.body)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last := w.events[len(w.events)-1]; last.Err == nil || !strings.Contains(last.Err.Error(), folder) {
+		t.Errorf("the log has %v", last.Err)
+	}
+}
+
 // TestImportRefusals: what is not as it was expected changes nothing, and tells why; no answer quotes a code.
 func TestImportRefusals(t *testing.T) {
 	t.Parallel()
@@ -137,8 +158,8 @@ func TestImportRefusals(t *testing.T) {
 		"numbers in a row": {"expectCount=2&expectTotal=2",
 			"code,balance\n6006123456789012,1\n6006123456789013,1\n", []string{"file"}},
 		"the future": {confirmed + "&asOf=2999-01-01T00:00:00Z", threeCards, []string{"asOf"}},
-		"unknown values": {"expectCount=x&expectTotal=1&from=x&acceptGuessable=1", threeCards,
-			[]string{"from", "acceptGuessable", "expectCount"}},
+		"unknown values": {"expectCount=x&expectTotal=1&from=x&tillsOnly=1", threeCards,
+			[]string{"from", "tillsOnly", "expectCount"}},
 		"a total of no use": {"expectCount=3&expectTotal=a+lot", threeCards, []string{"file"}},
 	} {
 		r := w.upload(c.query, c.file).refused(400, refusal.ValidationFailure, c.paths...)

@@ -114,7 +114,7 @@ func (m *month) bring(day int, code string, minor int) {
 	d := m.directory.Load()
 	o := &intake.Order{Account: d.Accounts[id(sandbox)], Setup: d.Version, From: merchant.FromOther, Count: 1,
 		AsOf:   calendar.FromWall(m.first.AddDate(0, 0, day-1).Add(12*time.Hour), m.zone).UTC(),
-		MadeBy: "Ann", Guessable: true, Progress: func(string, int, int) {}}
+		MadeBy: "Ann", TillsOnly: true, Progress: func(string, int, int) {}}
 	file := strings.NewReader("code,balance,issuedAt\n" + code + "," + strings.Trim(m.text(minor), `"`) + ",2024-05-20\n")
 	r, err := intake.Check(m.Context(), m.store, o, file)
 	if err == nil {

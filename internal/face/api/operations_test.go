@@ -89,7 +89,7 @@ func (w *world) everywhereAt(parameters string, check func(api.Route, reply), he
 	for _, r := range api.Routes() {
 		operation := r.Pattern[strings.LastIndex(r.Pattern, "/")+1:]
 		path := strings.NewReplacer("{voucherID}", nowhere, "{key}", "k", "{orderID}", nowhere,
-			"{webhookID}", nowhere, "{keyID}", nowhere, "{importID}", nowhere).Replace(r.Pattern)
+			"{webhookID}", nowhere, "{keyID}", nowhere, "{importID}", nowhere, "{entryID}", nowhere).Replace(r.Pattern)
 		path += "?" + parameters
 		if operation == "stock" {
 			path += "&format=csv"

@@ -127,15 +127,20 @@ var reachable = map[string]bool{
 	"redemption/reload-gift": true, "redemption/reverse-reload": true, "redemption/cash-out-gift": true,
 }
 
-// requests is where a till asks what became of a call.
-const requests = "requests/"
+// What a till asks for: what became of a call, and the code of a card that was replaced by its first use.
+const (
+	requests = "requests/"
+	newCards = "redemption/new-cards/"
+)
 
 // forward has the interface answer a call of a till, as one of the till's key.
 func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 	path, _ := strings.CutPrefix(r.URL.EscapedPath(), apiPath)
 	key, asks := strings.CutPrefix(path, requests)
+	entry, card := strings.CutPrefix(path, newCards)
 	switch {
 	case asks && r.Method != http.MethodPost && key != "" && !strings.Contains(key, "/"):
+	case card && r.Method != http.MethodPost && entry != "" && !strings.Contains(entry, "/"):
 	case reachable[path] && r.Method == http.MethodPost:
 	default:
 		t.Service.Fail(w, r, http.StatusNotFound)
@@ -150,7 +155,7 @@ func (t *tills) forward(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		if asks { // what became of a call, whoever made it
+		if asks || card { // what became of a call, whoever made it
 			return s.caller, nil
 		}
 		return s.caller.By(s.person), nil

@@ -33,6 +33,15 @@ func Receipt(a *merchant.Account, lastFour string, v *gift.Voucher, e *gift.Entr
 	return lines
 }
 
+// NewCard is what a till prints for the guest whose card got another code when it was used: the merchant, the code, and
+// what is left. Its lines are as those of a receipt.
+func NewCard(a *merchant.Account, g *gift.Gift) []string {
+	l := locale.For(a.Language).In(a.HomeCountry())
+	return []string{fit(Line(a.Name), ReceiptColumns), fit(l.Text("card.receipt.new_card"), ReceiptColumns),
+		g.Card.Code.Grouped(), columns(l.Text("card.receipt.left"), amountText(l, &g.Voucher, g.Balance)),
+		fit(l.Text("card.receipt.old_card"), ReceiptColumns)}
+}
+
 // receiptText names the text that says what an entry did.
 func receiptText(k gift.Kind) string {
 	switch k {

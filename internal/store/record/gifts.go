@@ -83,12 +83,13 @@ func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items, brought guid.ID) []an
 	}
 }
 
-// sealVerification is a gift's verification code as it is stored.
+// sealVerification is how the card of a gift is verified, as it is stored: by its verification code, or by a till.
 func sealVerification(keys *sealed.Keys, v *gift.Voucher) any {
-	if v.Verification == "" {
+	shown := v.VerifiedBy()
+	if shown == "" {
 		return nil
 	}
-	return keys.Seal([]byte(v.Verification), boundToVerification(v))
+	return keys.Seal([]byte(shown), boundToVerification(v))
 }
 
 func boundToVerification(v *gift.Voucher) []byte {
@@ -107,15 +108,15 @@ type scanVerification struct {
 
 // Scan implements sql.Scanner.
 func (s scanVerification) Scan(column any) error {
-	s.to.Verification = ""
+	s.to.Verification, s.to.TillsOnly = "", false
 	stored, _ := column.([]byte)
 	if stored == nil {
 		return nil
 	}
-	if plain, err := s.keys.Open(stored, boundToVerification(s.to)); err == nil {
-		s.to.Verification = string(plain)
-	} else {
+	if plain, err := s.keys.Open(stored, boundToVerification(s.to)); err != nil {
 		s.to.Verification = "unreadable" // which no code is; the hash chain shows it
+	} else if s.to.TillsOnly = string(plain) == gift.ByTill; !s.to.TillsOnly {
+		s.to.Verification = string(plain)
 	}
 	return nil
 }

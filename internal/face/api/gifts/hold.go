@@ -36,8 +36,8 @@ func HoldGift(c *Call) (ledger.Answer, error) {
 	hold := func(r *service.Request, at *merchant.Location) (ledger.Answer, error) {
 		redeem := asked.command(c, at)
 		return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-			return r.Do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, Hold: gift.Hold{
-				Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, outcome.Hold)
+			return r.Do(&ledger.Hold{VoucherID: redeem.VoucherID, Eligible: redeem.Eligible, FirstUse: redeem.FirstUse,
+				Hold: gift.Hold{Redeem: redeem.Redeem, Lasts: time.Duration(asked.Seconds) * time.Second}}, ledger.OK, outcome.Hold)
 		})
 	}
 	return c.withGift(operation.HoldGift, asked, &asked.giftRef, asked.Where, problems, nil, hold)

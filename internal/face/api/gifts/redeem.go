@@ -117,6 +117,7 @@ func (c *Call) withGift(op operation.Name, whole any, asked *giftRef, where plac
 func (r *redemption) command(c *Call, at *merchant.Location) *ledger.Redeem {
 	cmd := &ledger.Redeem{VoucherID: r.ID, Notice: c.Account.BalanceNotice, Redeem: r.Redeem}
 	cmd.Context, cmd.LocationID, cmd.Account = c.Actor(at.ID), at.ID, c.Account
+	cmd.FirstUse = ledger.FirstUse{Deliverable: c.deliverableBy}
 	if r.ticket != nil {
 		cmd.Eligible = func(v *gift.Voucher) *gift.Eligibility { return &c.eligibility(r.ticket, v).Eligibility }
 	}

@@ -107,6 +107,7 @@ func (c *Call) payers(asked *selling, at *merchant.Location) (cmd *ledger.Redeem
 	_ error) {
 	cmd = &ledger.RedeemTogether{Context: c.Actor(at.ID), LocationID: at.ID, Notice: c.Account.BalanceNotice,
 		Sale: sale.Sale{UpTo: asked.upTo}}
+	cmd.Deliverable = c.deliverableBy
 	if asked.ticket != nil {
 		cmd.Eligible = func(v *gift.Voucher, before []sale.Paid) *gift.Eligibility {
 			rest := asked.ticket

@@ -166,7 +166,7 @@ func (c *Call) upload(inEarnest bool) (_ *uploaded, err error) {
 		}
 	}()
 	if u.file, err = scratch.New(c.Imports.Folder); err != nil {
-		return nil, err
+		return nil, service.Unkept(err)
 	}
 	u.ends = append(u.ends, func() { _ = u.file.Close() }) // nothing depends on it
 	ctx, cancel, err := c.Upload(u.file, cmp.Or(c.Imports.Most, MaxUpload))
@@ -195,6 +195,9 @@ func (u *uploaded) check() error {
 	if bad, is := errors.AsType[intake.FileError](err); is {
 		return service.RefuseAt(refusal.ValidationFailure, "file", "%s", bad)
 	}
+	if errors.Is(err, scratch.ErrWriting) {
+		return service.Unkept(err)
+	}
 	return service.Stored(err)
 }
 
@@ -207,7 +210,7 @@ func (u *uploaded) answer() (ledger.Answer, error) {
 func (c *Call) readImport(inEarnest bool) (*intake.Order, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	o := &intake.Order{From: merchant.FromOther, AsOf: q.Instant("asOf"), LeaveOut: flag(q, "leaveOutRefused"),
-		Guessable: flag(q, "acceptGuessable"), Lines: maxLines, Count: -1,
+		TillsOnly: flag(q, "tillsOnly"), Lines: maxLines, Count: -1,
 		Total: money.Number(q.Text("expectTotal")), MadeBy: c.Caller.Name,
 		By:       event.TrailEntry{Actor: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID},
 		Progress: func(string, int, int) {}}
@@ -368,6 +371,7 @@ func writeImport(w *wire.Writer, m *intake.Import, now time.Time) {
 	w.Text("fileSHA256", fmt.Sprintf("%x", m.File))
 	w.Boolean("used", m.Used)
 	w.TextOrNull("stopped", stopped(m, now))
+	w.Boolean("hasCertificate", m.Told != "")
 }
 
 // stopped says why nobody goes on with an import; "": somebody does, or it is over.

@@ -20,6 +20,20 @@ func Redemption(w *wire.Writer, r ledger.Result) {
 	w.Instant("redeemedAt", e.At)
 	w.TextOrNull("reference", e.Reference)
 	payload.WriteGrace(w, v)
+	newCard(w, r, v.ID)
+}
+
+// newCard writes the card that a gift got as it was used first at a till; nothing where it got none. The code is not in
+// it: the answer is kept in clear.
+func newCard(w *wire.Writer, r ledger.Result, voucher guid.ID) {
+	for n := range r.NewCards {
+		if card := &r.NewCards[n]; card.VoucherID == voucher {
+			w.Object("newCard")
+			w.Text("lastFour", card.Secrets.Code.LastFour())
+			w.Boolean("sent", card.Sent)
+			w.Close()
+		}
+	}
 }
 
 // Reversal writes the members of a successful reverse-redemption. Where several gifts had paid for one sale, they
@@ -53,6 +67,7 @@ func Hold(w *wire.Writer, r ledger.Result) {
 	payload.WriteChanged(w, &r.Vouchers[0], e.Actor.LocationID, e.Held, e.At)
 	w.Instant("expiresAt", e.Until)
 	w.TextOrNull("reference", e.Reference)
+	newCard(w, r, e.VoucherID)
 }
 
 // Release writes the members of a successful release-hold: of the hold that was released, now or before.
@@ -177,6 +192,7 @@ func Sale(w *wire.Writer, r ledger.Result, currency money.Currency, toPay *money
 			payload.WriteMoved(w, v, first, 0)
 		}
 		w.Boolean("isRedeemable", len(v.NotRedeemable(first.Actor.LocationID, first.At, nil)) == 0)
+		newCard(w, r, v.ID)
 		w.Close()
 	}
 	w.EndList()

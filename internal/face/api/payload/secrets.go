@@ -45,6 +45,12 @@ func writeSecrets(w *wire.Writer, g *gift.Gift, s View) {
 	writeSecret(w, secretPage, GiftURL(g, s.Pages), s.Masked)
 }
 
+// WriteCode writes the code of a gift to whoever is told it, whatever else they may see.
+func WriteCode(w *wire.Writer, g *gift.Gift) {
+	writeSecret(w, secretCode, g.Card.Code.Reveal(), false)
+	w.Text("lastFour", g.Card.Code.LastFour())
+}
+
 // GiftURL is the address of a gift's page.
 func GiftURL(g *gift.Gift, publicURL string) string { return publicURL + "/g/" + g.Card.Token.Reveal() }
 

@@ -32,7 +32,7 @@ type formShown struct {
 // showForm shows the form.
 func showForm(r *desk.Request, f *formShown, status int) desk.View {
 	// templates ask for all of them
-	typed := map[string]string{"from": "", "asOf": "", "leaveOutRefused": "", "acceptGuessable": ""}
+	typed := map[string]string{"from": "", "asOf": "", "leaveOutRefused": "", "tillsOnly": ""}
 	maps.Copy(typed, f.Typed)
 	f.Typed = typed
 	f.All = desk.Home(r.Account.ID) + "imports"
@@ -82,7 +82,7 @@ func emptyName(p *multipart.Part) error {
 // asked is what the interface is asked with.
 func asked(r *desk.Request, typed map[string]string, names ...string) (url.Values, error) {
 	q := url.Values{}
-	for _, name := range append(names, "from", "leaveOutRefused", "acceptGuessable") {
+	for _, name := range append(names, "from", "leaveOutRefused", "tillsOnly") {
 		if typed[name] != "" {
 			q.Set(name, typed[name])
 		}

@@ -37,6 +37,7 @@ export const signOut = () => request("DELETE", "/person");
 export const pair = (token, instead) => request("POST", "/pair", { token, instead });
 export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);
 export const call = (operation, body, key) => request("POST", "/api/redemption/" + operation, body, { key });
+export const newCard = (id) => request("GET", "/api/redemption/new-cards/" + encodeURIComponent(id));
 export const ask = (key, operation) =>
   request("GET", "/api/requests/" + encodeURIComponent(key) + "?operation=" + encodeURIComponent(operation));
 

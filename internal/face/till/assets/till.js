@@ -1,7 +1,7 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
 import { card, decimal, empty, grouped, minor, press, product, shares, split, value } from "./amount.js";
-import { booked, byKey, ended, open, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
+import { booked, byKey, ended, open, pause, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
 import { scanned as giftIn, foreign, Wedge } from "./scanner.js";
@@ -710,9 +710,38 @@ function drawResult(intent, look) {
   $(".who", section).textContent = look === "yes" && intent.operation in undoing ? whoUndoes(intent.operation) : "";
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
   $(".stop", section).textContent = t(redeems(intent) ? "till.unknown.stop" : "till.unknown.stop-sold");
+  if (look !== "busy") showNewCards(intent, look);
   drawnAt = performance.now();
   say($("h1", section).textContent + " " + [amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
+}
+
+/**
+ * showNewCards shows the slips of cards that were used first, and have other numbers now: each guest takes one along. It asks
+ * until the service answers, as long as the result is shown. Nothing of them is kept in the device.
+ */
+async function showNewCards(intent, look) {
+  const box = $(".new-cards", views.result);
+  const used = look === "yes" && redeems(intent) ? (intent.answer?.redemptions ?? [intent.answer]).filter((m) => m?.newCard) : [];
+  box.hidden = used.length === 0;
+  $(".slips", box).replaceChildren();
+  $(".error", box).textContent = "";
+  for (const m of used) {
+    let answer;
+    for (let n = 1; ; n++) {
+      answer = await api.newCard(m.redemptionID);
+      if (result?.key !== intent.key) return;
+      if (answer !== null && answer.status < 500 && answer.status !== 429) break;
+      $(".error", box).textContent = t("till.new-card.wait");
+      await new Promise((done) => setTimeout(done, pause(n)));
+      if (result?.key !== intent.key) return;
+    }
+    $(".error", box).textContent = answer.status === 200 ? "" : t("till.new-card.gone", m.newCard.lastFour);
+    if (answer.status !== 200) continue;
+    const slip = document.createElement("pre");
+    slip.textContent = answer.body.lines.join("\n");
+    $(".slips", box).append(slip);
+  }
 }
 
 const redeems = (intent) => ["redeem-gift", "redeem-gifts"].includes(intent.operation);
@@ -988,6 +1017,7 @@ function wire() {
   });
   on(".next", "click", next);
   on(".look", "click", () => !tooSoon() && find(current.asked, true));
+  on(".new-cards .print", "click", () => print());
   on(".result .undo", "click", undo);
   on(".result .stop", "click", () => {
     if (!result || tooSoon()) return;
