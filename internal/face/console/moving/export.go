@@ -83,7 +83,7 @@ func download(r *desk.Request, q url.Values) (desk.View, error) {
 		if next == "" {
 			break
 		}
-		if n == mostPages {
+		if n+1 == mostPages {
 			return showExport(r, []string{r.Locale.Text("console.export.long", mostPages*1000)}, http.StatusBadRequest), nil
 		}
 		q.Set("cursor", next)

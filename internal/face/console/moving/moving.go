@@ -46,6 +46,7 @@ type told struct {
 	By                         string
 	Used                       bool
 	Stopped                    string
+	HasCertificate             bool
 }
 
 // shown is an import as a page shows it.
