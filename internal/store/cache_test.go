@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
@@ -190,6 +191,43 @@ func TestCacheOfACodeOfSeveralGifts(t *testing.T) {
 		t.Errorf("%d look-ups of two were found in memory", hits)
 	}
 	finds(brought(t, s, mine, theirs.Card.Code.Reveal()).ID)
+}
+
+// TestImportsForgetNoOtherGifts: while an import is written, gifts that were looked up stay in memory; the gifts of the
+// import are there at once when it is finished, and gone when it is undone.
+func TestImportsForgetNoOtherGifts(t *testing.T) {
+	t.Parallel()
+	s := cached(t, t.TempDir())
+	account := newID()
+	known := &issue(t, s, account, 1)[0]
+	lookedUp(t, s, known)
+	m := beginImport(t, s, account, noon)
+	var brought []gift.Gift
+	before, missed := s.CacheUse()
+	const groups, looks = 10, 3 // three look-ups a time
+	for range groups {
+		brought = append(brought, stageGifts(t, s, m, 5)...)
+		must(t, s.NoteAlive(t.Context(), m))
+		lookedUp(t, s, known)
+	}
+	if hits, misses := s.CacheUse(); hits-before != groups*looks || misses != missed {
+		t.Errorf("of %d look-ups beside an import, %d were found in memory and %d were not", groups*looks, hits-before,
+			misses-missed)
+	}
+	find := func(is bool) {
+		t.Helper()
+		for range 2 {
+			if _, err := s.GiftByCode(t.Context(), brought[0].Card.Code); (err == nil) != is {
+				t.Errorf("a gift of the import is found: %v", err)
+			}
+		}
+	}
+	find(false)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	find(true)
+	must(t, s.HideImport(t.Context(), m))
+	find(false)
+	lookedUp(t, s, known)
 }
 
 // TestEveryChangeOfAGiftIsSeen: a change of any row that a gift is read from is seen by the next look-up, whoever makes

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 
 	modernc "modernc.org/sqlite"
@@ -234,7 +235,7 @@ func (w *Watch) note(row *modernc.SQLitePreUpdateData) {
 	case !ok || w.all:
 		return
 	case first < 0: // of many gifts; a new row is of none that was read
-		w.all = row.Op != sqlite3.SQLITE_INSERT
+		w.all = row.Op != sqlite3.SQLITE_INSERT && (first == -1 || row.Op != sqlite3.SQLITE_UPDATE || moved(row, -2-first))
 		return
 	case len(w.changed) >= maxChanged:
 		w.all = true
@@ -246,6 +247,19 @@ func (w *Watch) note(row *modernc.SQLitePreUpdateData) {
 	if row.Op == sqlite3.SQLITE_INSERT || row.Op == sqlite3.SQLITE_UPDATE && first > 0 { // else it is the same gift
 		w.noteColumns(row, first, true)
 	}
+}
+
+// Whether is in place of the column of an account in WatchGifts: a row of the table is of many gifts, and only another
+// value in one of its columns changes them.
+func Whether(column int) int { return -2 - column }
+
+// moved reports whether an update gives a column another value.
+func moved(row *modernc.SQLitePreUpdateData, column int) bool {
+	was, is := make([]any, column+1), make([]any, column+1)
+	if err := errors.Join(row.Old(was...), row.New(is...)); err != nil {
+		return true
+	}
+	return !reflect.DeepEqual(was[column], is[column])
 }
 
 // noteColumns remembers the gift that a row names in two columns, and what leads to it in the first one: as the row was
@@ -273,9 +287,9 @@ func (w *Watch) noteColumns(row *modernc.SQLitePreUpdateData, first int, made bo
 
 // WatchGifts has forget be told which gifts were changed by a commit, or that any may have been. A gift is read from
 // some tables: for each of them, first is the column of its account, which that of the gift follows; -1: its rows are
-// of many gifts. If first is not 0, the first column of all is the hash of a secret that leads to the gift. WatchGifts
-// gives nil where gifts are not to be remembered: without Options.GiftCache, and on PostgreSQL. begins is told when a
-// transaction of the writer begins.
+// of many gifts; Whether: likewise, and only one column matters. If first is not 0, the first column of all is the
+// hash of a secret that leads to the gift. WatchGifts gives nil where gifts are not to be remembered: without
+// Options.GiftCache, and on PostgreSQL. begins is told when a transaction of the writer begins.
 func (d *DB) WatchGifts(first map[string]int, forget func(changed []GiftChange, all bool), begins func()) *Watch {
 	s, embedded := d.backend.(*sqlite)
 	if !embedded || s.watch == nil {

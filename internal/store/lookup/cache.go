@@ -84,7 +84,8 @@ type foundBy struct {
 
 // giftTables are the tables that look-ups read gifts from: see db.WatchGifts.
 var giftTables = map[string]int{"voucher": 0, "card": 0, "secret": 2, "item_list": -1, "order_terms": -1,
-	"gift_import": -1}
+	// The state, the third column, says whether gifts are there. How far an import is concerns none that was read.
+	"gift_import": db.Whether(2)}
 
 // Remember has gifts that are looked up be remembered, if db.Options.GiftCache says so. It is called before any gift is
 // looked up.
