@@ -264,6 +264,38 @@ func testVerifyImports(t *testing.T, open opener) {
 	}
 }
 
+// testImportSteps: whoever writes past the guards to the database puts no older state of an import back unseen, and
+// takes no import away unseen.
+func testImportSteps(t *testing.T, open opener) {
+	s, _ := open(t)
+	const steps = "states of imports"
+	account := newID()
+	finished, undone := beginImport(t, s, account, noon), beginImport(t, s, account, noon)
+	for _, m := range []*intake.Import{finished, undone} {
+		stageGifts(t, s, m, 1)
+		must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	}
+	must(t, s.UndoImport(t.Context(), undone, event.TrailEntry{}, func(int) {}))
+	verifyClean(t, s)
+	unguarded(t, s)
+	for _, c := range []struct {
+		m  *intake.Import
+		to intake.State
+	}{{finished, intake.Staged}, {finished, intake.Undone}, {undone, intake.Finished}, {undone, intake.Undoing}} {
+		is := c.m.State
+		spoil(t, s, `UPDATE gift_import SET state = $2 WHERE id = $1`, c.m.ID[:], string(c.to))
+		if found := problems(t, s); found[steps] != 1 {
+			t.Errorf("an import that is %s was made %s, and verify tells %v", is, c.to, found)
+		}
+		spoil(t, s, `UPDATE gift_import SET state = $2 WHERE id = $1`, c.m.ID[:], string(is))
+	}
+	verifyClean(t, s)
+	spoil(t, s, `DELETE FROM gift_import WHERE id = $1`, undone.ID[:])
+	if found := problems(t, s); found[steps] != 1 {
+		t.Errorf("an import was taken away, and verify tells %v", found)
+	}
+}
+
 // testUndoingGoesOn: who was killed while an import was undone does it again, at any point.
 func testUndoingGoesOn(t *testing.T, open opener) {
 	s, _ := open(t)

@@ -142,6 +142,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"an import is there at once, or not":        testImports,
 		"an import that is used is not undone":      testImportUsed,
 		"verify finds gifts of other imports":       testVerifyImports,
+		"older states of imports are noticed":       testImportSteps,
 		"undoing an import goes on":                 testUndoingGoesOn,
 		"an import opens closed days":               testImportReopensDays,
 		"a day is not closed beside an import":      testClosingBesideAnImport,
@@ -284,13 +285,14 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		1
 	g.Card.Method, g.Card.VATTreatment, g.Holds = contact.SMS, merchant.SinglePurpose, nil
 	g.Tells, g.GraceDays = gift.TellArrival|gift.TellFirstUse, gift.MaxGraceDays
+	g.TillsOnly = false // which a card with a verification code is not
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},
 		gift.Issued
 	issued.Delta, issued.Balance, issued.Status, issued.Reverses = 0, g.Balance, g.Status, guid.ID{}
 	issued.HoldID, issued.Held, issued.Until = guid.ID{}, 0, time.Time{}
 	bare, first := newGift(newID())
-	bare.Card.Purchase = gift.Purchase{}
+	bare.Card.Purchase, bare.TillsOnly = gift.Purchase{}, true
 	save(t, s, ledger.Changes{Gifts: []gift.Gift{g, bare}, Entries: []gift.Entry{issued, first}})
 
 	for _, want := range []gift.Gift{g, bare} {

@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/chain"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
@@ -17,6 +19,7 @@ import (
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/imported"
 	"boon.example/internal/store/record"
 	"boon.example/internal/store/setup"
 )
@@ -80,6 +83,7 @@ func (c *Check) Parts() []verify.Part {
 			WHERE t.vouchers <> (SELECT count(*) FROM voucher AS v WHERE v.account_id = t.account_id)
 				- (SELECT coalesce(sum(m.staged), 0) FROM gift_import AS m WHERE m.account_id = t.account_id AND m.state <> 'FINISHED')`)),
 		part("imports", 0, c.checkImports),
+		part("states of imports", 0, whole(c.checkSteps)),
 	}
 }
 
@@ -116,6 +120,33 @@ const (
 	importsOfOtherGiftsOnCitus = `SELECT m.id FROM gift_import AS m WHERE m.staged <> (SELECT count(*) FROM voucher AS v
 		WHERE v.import_id = m.id AND v.account_id = m.account_id AND (v.seq = 1 OR m.state = 'FINISHED'))`
 )
+
+// checkSteps holds the state of each import against the log of the set-up, which has the same steps: whoever writes
+// past Boon to the database puts no older state back unseen.
+func (c *Check) checkSteps(ctx context.Context, found func(string)) error {
+	return c.db.Snapshot(ctx, func(tx *sql.Tx) error {
+		said, err := imported.Said(ctx, tx)
+		if err != nil {
+			return err
+		}
+		newest := map[guid.ID]string{}
+		err = setup.EachChange(ctx, tx, func(change chain.SetupChange) {
+			if id, is := imported.StepOf(change.What); is {
+				newest[id] = change.What
+			}
+		})
+		for _, id := range slices.SortedFunc(maps.Keys(said), guid.ID.Compare) {
+			if newest[id] != said[id] {
+				found("it is \"" + said[id] + "\", and the log of the set-up does not say so last")
+			}
+			delete(newest, id)
+		}
+		for _, id := range slices.SortedFunc(maps.Keys(newest), guid.ID.Compare) {
+			found("the log of the set-up says \"" + newest[id] + "\", and that import is not there")
+		}
+		return err
+	})
+}
 
 // nothing is a check that a query of one id finds no row; problem says what one means.
 func (c *Check) nothing(problem, query string) func(context.Context, func(string), func(int64)) error {

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"boon.example/internal/event"
@@ -42,7 +43,9 @@ import (
 //     while a state flipped is not closed (sums.CloseDraft compares the flips).
 //  7. What became of an import is told only after a commit that writes to its row (ConfirmImport): a commit that a
 //     failover may lose is read by everybody, and only a commit that writes waits for a standby.
-//  8. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
+//  8. Each step is told in the log of the set-up, in the transaction that takes it. Whoever writes past Boon to the
+//     database, without the key file, cannot write there: boon verify holds each state against the newest step.
+//  9. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
 
 // Register keeps the imports.
 type Register struct {
@@ -79,7 +82,7 @@ func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Impor
 
 // BeginImport begins an import. It is told as an event and in the audit trail.
 func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	err := s.step(ctx, m.ID, intake.Staged, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
 				planned, alive_at)
 			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7, $8, $9)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
@@ -94,6 +97,54 @@ func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.T
 		return fmt.Errorf("beginning import %s: %w", m.ID, err)
 	}
 	return nil
+}
+
+// errNoStep tells that somebody has taken a step before.
+var errNoStep = errors.New("the import is there already")
+
+// step has do take a step of an import, and tells it in the log of the set-up.
+func (s *Register) step(ctx context.Context, id guid.ID, to intake.State, do func(*sql.Tx) error) error {
+	return s.setup.LogAfter(ctx, func(tx *sql.Tx) (string, error) {
+		switch err := do(tx); {
+		case errors.Is(err, errNoStep):
+			return "", nil
+		case err != nil:
+			return "", err
+		}
+		return said(id, to), nil
+	})
+}
+
+// said is how the log of the set-up tells that an import has come to a state.
+func said(id guid.ID, is intake.State) string { return stepWords + id.String() + " is " + string(is) }
+
+const stepWords = "import "
+
+// Said reads what the log of the set-up has to say last of each import.
+func Said(ctx context.Context, q db.Querier) (all map[guid.ID]string, err error) {
+	all = map[guid.ID]string{}
+	err = db.Each(ctx, q, `SELECT id, state FROM gift_import`, nil, func(rows *sql.Rows) error {
+		var id guid.ID
+		var is intake.State
+		err := rows.Scan(db.ScanID(&id), &is)
+		all[id] = said(id, is)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the states of imports: %w", err)
+	}
+	return all, nil
+}
+
+// StepOf is the import that an entry of the log of the set-up tells of, if it tells of one.
+func StepOf(what string) (id guid.ID, ok bool) {
+	rest, ok := strings.CutPrefix(what, stepWords)
+	text, _, is := strings.Cut(rest, " is ")
+	if !ok || !is {
+		return id, false
+	}
+	id, err := guid.Parse(text)
+	return id, err == nil
 }
 
 // tellImport writes what became of an import, as an event and in the audit trail.
@@ -111,7 +162,7 @@ func (s *Register) tellImport(ctx context.Context, tx *sql.Tx, m *intake.Import,
 // FinishImport has the gifts of an import be there from now on, and keeps what its certificate says. Of two that do it
 // at once, or where other gifts are written than m says, one fails with intake.ErrMoved.
 func (s *Register) FinishImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	err := s.step(ctx, m.ID, intake.Finished, func(tx *sql.Tx) error {
 		err := s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'FINISHED', flips = flips + 1, told = $3, stopped = ''
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED' AND staged = $4`, m.Told, m.Staged)
 		if err != nil {
@@ -201,7 +252,7 @@ func (s *Register) UndoImport(ctx context.Context, m *intake.Import, by event.Tr
 	if err := s.freeCodes(ctx, m, done); err != nil {
 		return fmt.Errorf("undoing import %s: %w", m.ID, err)
 	}
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	err := s.step(ctx, m.ID, intake.Undone, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, `UPDATE gift_import SET state = 'UNDONE'
 			WHERE account_id = $1 AND id = $2 AND state = 'UNDOING'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID))
 		if err != nil {
@@ -211,8 +262,11 @@ func (s *Register) UndoImport(ctx context.Context, m *intake.Import, by event.Tr
 		if err == nil && n == 0 { // somebody else has, or this did, and was not told
 			_, err = tx.ExecContext(ctx, confirmImport, db.KeyOf(m.AccountID), db.KeyOf(m.ID))
 		}
-		if err != nil || n == 0 {
+		if err != nil {
 			return err
+		}
+		if n == 0 {
+			return errNoStep
 		}
 		return s.tellImport(ctx, tx, m, event.ImportUndone, by)
 	})
@@ -225,14 +279,14 @@ func (s *Register) UndoImport(ctx context.Context, m *intake.Import, by event.Tr
 
 // HideImport takes the first step of UndoImport, unless it was taken: the gifts are there no more.
 func (s *Register) HideImport(ctx context.Context, m *intake.Import) error {
-	err := s.db.Write(ctx, func(tx *sql.Tx) error {
+	err := s.step(ctx, m.ID, intake.Undoing, func(tx *sql.Tx) error {
 		const query = `SELECT ` + importColumns + ` FROM gift_import WHERE account_id = $1 AND id = $2`
 		is, err := scanImport(tx.QueryRowContext(ctx, query, db.KeyOf(m.AccountID), db.KeyOf(m.ID)))
 		switch {
 		case err != nil:
 			return err
 		case is.State == intake.Undoing, is.State == intake.Undone:
-			return nil
+			return errNoStep
 		case is.Used:
 			return intake.ErrUsed
 		case is.State == intake.Staged:
@@ -346,7 +400,7 @@ func (s *Register) takers(ctx context.Context, account guid.ID, led map[guid.ID]
 			err := from.Scan(db.ScanID(&v.ID), db.ScanID(&by.ImportID), &by.Item, &by.Balance, db.ScanID(&by.ProgramID),
 				db.ScanID(&by.LocationID), db.ScanTime(&by.ValidFrom), db.ScanTime(&by.ValidUntil),
 				record.ScanVerification(s.db.Keys, &v), db.ScanID(&by.DesignID), &by.Zone, &by.VATTreatment, &by.VATRate)
-			by.PIN = v.Verification
+			by.PIN, by.TillsOnly = v.Verification, v.TillsOnly
 			if by.ImportID.IsZero() {
 				return err
 			}
