@@ -49,6 +49,8 @@ type Format struct {
 	Lacks string `yaml:"lacks"`
 	// the names that the columns have. Case, spaces, dashes and underscores make no difference
 	Columns map[Field][]string `yaml:"columns"`
+	// the names of columns of balances that count the smallest unit of the currency, such as cents
+	Minor []string `yaml:"minor"`
 	// the fields of the columns of a file without names, in their order; nil: the first line has the names
 	Order []Field `yaml:"order"`
 	// layouts of dates, as package time knows them, beside those of ISO 8601
@@ -103,6 +105,11 @@ func (f *Format) columns(names []string) (map[Field]int, error) {
 		return nil, fmt.Errorf("%s", strings.Join(wrong, " "))
 	}
 	return at, nil
+}
+
+// isMinor reports whether the balances in a column count the smallest unit of the currency.
+func (f *Format) isMinor(name string) bool {
+	return slices.ContainsFunc(f.Minor, func(known string) bool { return plain(known) == plain(name) })
 }
 
 func (f *Format) missing(field Field) string {

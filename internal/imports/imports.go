@@ -49,6 +49,7 @@ type Reader struct {
 
 	table *Table
 	at    map[Field]int
+	minor bool // balances count the smallest unit of the currency
 	seed  maphash.Seed
 	seen  map[uint64]int32 // the lines of codes, by a hash of what finds them
 	marks map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
@@ -82,6 +83,9 @@ func (r *Reader) begin(first record) (err error) {
 	if r.format.Order == nil {
 		if err = r.table.name(first); err == nil {
 			r.at, err = r.format.columns(r.table.Names)
+		}
+		if balance, is := r.at[Balance]; err == nil && is {
+			r.minor = r.format.isMinor(r.table.Names[balance])
 		}
 		return err
 	}

@@ -57,6 +57,29 @@ func file(t testing.TB, from merchant.System, in io.Reader) (lines []Line, probl
 	}
 }
 
+// TestSquareCountsCents: what Square's API tells of a balance, and connectors give on, are cents; a column named
+// balance has amounts with decimals. Neither is taken for the other.
+func TestSquareCountsCents(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]money.Amount{
+		"gan,balance_money.amount\n7783320001234567,2550\n":     25_50,
+		"GAN,Balance Money Amount\n7783320001234567,5\n":        5,
+		"gan,balance\n7783320001234567,25.50\n":                 25_50,
+		"gan,balance\n7783320001234567,25\n":                    25_00,
+		"gan,balance_money.amount\n7783320001234567,25.50\n":    0,
+		"gan,balance_money.amount\n7783320001234567,$2550\n":    0,
+		"gan,balance_money.amount\n7783320001234567,-2550\n":    0,
+		"gan,balance_money.amount\n7783320001234567,0\n":        0,
+		"gan,balance_money.amount\n7783320001234567,1e15\n":     0,
+		"gan,balance_money.amount\n7783320001234567,99999999\n": 0, // above what a gift may be worth
+	} {
+		lines, problems, s := file(t, merchant.FromSquare, strings.NewReader(text))
+		if (want == 0) != (len(lines) == 0) || want == 0 && len(problems) != 1 || s.Total != want {
+			t.Errorf("%q: %+v, %v", text, lines, problems)
+		}
+	}
+}
+
 // TestEverySystemHasAMapAndAFixture: each fixture is read by the map of its system.
 func TestEverySystemHasAMapAndAFixture(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -145,6 +146,9 @@ func (r *Reader) readAmount(field Field, text string, c money.Currency, most mon
 		r.wrong(field, "A spreadsheet has written the amount with an exponent, such as 1E+05; write all its digits.")
 		return 0
 	}
+	if field == Balance && r.minor {
+		return r.readMinor(text, c, most)
+	}
 	number, err := plainNumber(text, c.Decimals)
 	if err == nil && field == Balance {
 		err = r.isIn(text, c)
@@ -160,6 +164,28 @@ func (r *Reader) readAmount(field Field, text string, c money.Currency, most mon
 	amount, err := c.Read(number, most)
 	if err != nil {
 		r.wrong(field, "%s", err)
+	}
+	return amount
+}
+
+// readMinor reads an amount that counts the smallest unit of the currency. What has decimals does not.
+func (r *Reader) readMinor(text string, c money.Currency, most money.Amount) money.Amount {
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		r.wrong(Balance, "Amounts in this column count the smallest unit of the currency, such as cents, and this is no "+
+			"whole number. If the amounts have decimals, name the column balance.")
+		return 0
+	case n < 0:
+		r.wrong(Balance, "%s", errNegative)
+		return 0
+	case n == 0:
+		r.wrong(Balance, "Nothing is left of this gift.")
+		return 0
+	}
+	amount, err := c.Read(money.Number(c.Format(money.Amount(n))), most)
+	if err != nil {
+		r.wrong(Balance, "%s", err)
 	}
 	return amount
 }
