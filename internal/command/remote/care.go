@@ -9,7 +9,7 @@ import (
 
 // careFlags are those of the commands that take care of one gift.
 type careFlags struct {
-	Gift []string `arg:"" help:"The voucherID, or the 12-digit code."`
+	Gift []string `arg:"" help:"The voucherID, or the code."`
 	changing
 }
 

@@ -16,6 +16,7 @@ import (
 	"boon.example/client"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/merchant"
 )
 
 type Gift struct {
@@ -100,13 +101,20 @@ type place struct {
 var guidForm = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
 // secret sorts what a person typed or a scanner read into code and token. A code may be grouped in any way, also where
-// spaces part the words of a command. Digits that are no code are refused here, for the service could only say that
-// they are no token.
+// spaces part the words of a command. It may be one of another system: whether the account has such codes, the service
+// says. Digits that are no code anywhere are refused here, for the service could only say that they are no token.
 func secret(words []string) (voucherCode, token string, _ error) {
 	s := strings.TrimSpace(strings.Join(words, " "))
 	code, err := codes.ReadVoucherCode(s)
 	if err == nil {
 		return code.Reveal(), "", nil
+	}
+	_, noToken := codes.ParseToken(s)
+	if noToken == nil || guidForm.MatchString(s) {
+		return "", s, nil
+	}
+	if text, is := codes.Written(s); is {
+		return text, "", nil
 	}
 	digits := 0
 	for _, r := range s {
@@ -114,13 +122,13 @@ func secret(words []string) (voucherCode, token string, _ error) {
 			digits++
 		}
 	}
-	_, noToken := codes.ParseToken(s)
-	if digits > 0 && noToken != nil && !guidForm.MatchString(s) && !strings.ContainsFunc(s, unicode.IsLetter) {
+	if digits > 0 && !strings.ContainsFunc(s, unicode.IsLetter) {
 		if digits == codeLength {
 			return "", "", terminal.UsageError("A gift's code is 12 digits. Only spaces, dashes and dots may stand between " +
 				"them.")
 		}
-		return "", "", terminal.UsageError(fmt.Sprintf("A gift's code has 12 digits, and this code has %d.", digits))
+		return "", "", terminal.UsageError(fmt.Sprintf("A gift's code has 12 digits, or on a card of another system %d to "+
+			"%d, and this code has %d.", merchant.MinImportedCode, merchant.MaxImportedCode, digits))
 	}
 	return "", s, nil
 }
@@ -150,7 +158,7 @@ func Amount(flag, s string) (client.Decimal, error) {
 }
 
 type giftValidateCmd struct {
-	Gift []string `arg:"" help:"The 12-digit code, or what the QR code holds: the link or the token in it."`
+	Gift []string `arg:"" help:"The code, or what the QR code holds: the link or the token in it."`
 	ticketFlag
 	place
 	service
@@ -190,7 +198,7 @@ func (c *giftValidateCmd) Run(t *terminal.Terminal) error {
 
 // takeFlags say what a till takes of a gift, or holds.
 type takeFlags struct {
-	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Gift             []string `arg:"" help:"The gift: its voucherID, its code, or its QR link."`
 	Amount           string   `xor:"how much" placeholder:"N" help:"How much: money, or a number of items."`
 	All              bool     `xor:"how much" help:"All that is available, or with --ticket all that the ticket allows."`
 	AllowPartial     bool     `help:"What is there when --amount is more."`
@@ -255,11 +263,12 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 			string(a.Status),
 			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)
+		printNewCard(t, api, a.RedemptionID, a.NewCard)
 	})
 }
 
 type giftCancelCmd struct {
-	Gift           []string `arg:"" optional:"" help:"The voucherID, or the 12-digit code."`
+	Gift           []string `arg:"" optional:"" help:"The voucherID, or the code."`
 	Order          string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
 	Purchase       string   `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
 	Storefront     string   `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
@@ -323,7 +332,7 @@ func (s *service) outcomes(t *terminal.Terminal, a *client.Cancellation) error {
 }
 
 type giftReinstateCmd struct {
-	Gift   []string `arg:"" optional:"" help:"The voucherID, or the 12-digit code."`
+	Gift   []string `arg:"" optional:"" help:"The voucherID, or the code."`
 	Order  string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
 	Reason string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	changing
@@ -354,7 +363,7 @@ func (c *giftReinstateCmd) Run(t *terminal.Terminal) error {
 }
 
 type giftShowCmd struct {
-	Gift []string `arg:"" help:"The voucherID, or the 12-digit code."`
+	Gift []string `arg:"" help:"The voucherID, or the code."`
 	service
 }
 
@@ -404,13 +413,14 @@ func (c *giftShowCmd) Run(t *terminal.Terminal) error {
 
 // voucherIDOf gives the voucherID of a gift that is named by it, or by its code. A code is never sent, so that
 // the command cannot be used to guess: it lists the gifts that end in the same four digits, and compares theirs here.
+// The code of another system is typed as it is printed.
 func voucherIDOf(t *terminal.Terminal, api *client.Client, gift []string) (voucherID string, _ error) {
 	voucherCode, other, err := secret(gift)
 	if err != nil || voucherCode == "" {
 		return other, err
 	}
-	hidden, former := false, ""
-	for v, err := range api.Gifts(t, client.GiftsFilter{LastFour: voucherCode[8:], PageSize: 200}) {
+	hidden, former, four := false, "", codes.LastFourOf(voucherCode)
+	for v, err := range api.Gifts(t, client.GiftsFilter{LastFour: four, PageSize: 200}) {
 		if err != nil {
 			return "", err
 		}
@@ -418,14 +428,13 @@ func voucherIDOf(t *terminal.Terminal, api *client.Client, gift []string) (vouch
 			return v.VoucherID, nil
 		}
 		hidden = hidden || v.VoucherCode == ""
-		if v.LastFour != voucherCode[8:] {
+		if v.LastFour != four {
 			former = v.VoucherID
 		}
 	}
 	if hidden {
 		return "", terminal.UsageError("This key may not see codes: name the gift by its voucherID. boon gift list " +
-			"--last-four " +
-			voucherCode[8:] + " tells which it may be.")
+			"--last-four " + four + " tells which it may be.")
 	}
 	if former != "" {
 		return "", terminal.UsageError("No gift that this key may look up has this code. The card of gift " + former +

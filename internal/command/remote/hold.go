@@ -39,6 +39,7 @@ func (c *giftHoldCmd) Run(t *terminal.Terminal) error {
 			"until",
 			terminal.Moment(a.ExpiresAt), "hold", a.HoldID, "gift", a.VoucherID, "reference", a.Reference, "note",
 			replayed(a.Meta))
+		printNewCard(t, api, a.HoldID, a.NewCard)
 	})
 }
 

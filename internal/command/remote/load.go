@@ -23,7 +23,7 @@ func (f *paidFlags) payment() client.ExternalPayment {
 }
 
 type giftReloadCmd struct {
-	Gift   []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Gift   []string `arg:"" help:"The gift: its voucherID, its code, or its QR link."`
 	Amount string   `required:"" placeholder:"N" help:"How much to put into it."`
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
@@ -110,7 +110,7 @@ func (c *giftReverseReloadCmd) Run(t *terminal.Terminal) error {
 }
 
 type giftCashOutCmd struct {
-	Gift             []string `arg:"" help:"The gift: its voucherID, its 12-digit code, or its QR link."`
+	Gift             []string `arg:"" help:"The gift: its voucherID, its code, or its QR link."`
 	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	place
 	receiptFlag

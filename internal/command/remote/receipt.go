@@ -30,3 +30,21 @@ func (f receiptFlag) print(t *terminal.Terminal, r *client.Receipt) {
 		fmt.Fprintln(t.Stdout, terminal.Cell(line))
 	}
 }
+
+// printNewCard prints the new code of a card of another system that a redemption or hold used first.
+func printNewCard(t *terminal.Terminal, api *client.Client, entryID string, card *client.NewCard) {
+	if card == nil {
+		return
+	}
+	fmt.Fprintf(t.Stdout, "\nThe old card works no more. Its new code ends in %s. Give this to the guest:\n\n",
+		card.LastFour)
+	told, err := api.NewCard(t, entryID)
+	if err != nil {
+		fmt.Fprintf(t.Stdout, "The code could not be read: %s. Ask for it within 24 hours: GET "+
+			"/api/integration/redemption/new-cards/%s\n", terminal.Cell(err.Error()), entryID)
+		return
+	}
+	for _, line := range told.Lines {
+		fmt.Fprintln(t.Stdout, terminal.Cell(line))
+	}
+}

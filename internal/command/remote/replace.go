@@ -6,7 +6,7 @@ import (
 )
 
 type giftReplaceCmd struct {
-	Gift   []string `arg:"" help:"The voucherID, or the 12-digit code."`
+	Gift   []string `arg:"" help:"The voucherID, or the code."`
 	Reason string   `required:"" placeholder:"TEXT" help:"Why; it stands in the history."`
 	Email  string   `xor:"how" placeholder:"ADDRESS" help:"Send it by e-mail, to this address."`
 	SMS    string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"Send it by SMS, to this number."`

@@ -8,7 +8,7 @@ import (
 )
 
 type giftResendCmd struct {
-	Gift  []string `arg:"" help:"The voucherID, or the 12-digit code."`
+	Gift  []string `arg:"" help:"The voucherID, or the code."`
 	Email string   `xor:"how" placeholder:"ADDRESS" help:"By e-mail, to this address."`
 	SMS   string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"By SMS, to this number."`
 	Print bool     `xor:"how" help:"In print; the answer tells where the PDF is."`

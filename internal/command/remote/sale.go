@@ -9,7 +9,7 @@ import (
 )
 
 type giftRedeemGiftsCmd struct {
-	Gift      []string `arg:"" help:"The gifts, in the order in which they pay: each its voucherID, its 12-digit code without spaces, or its QR link; with =N behind it, at most N is taken of it."`
+	Gift      []string `arg:"" help:"The gifts, in the order in which they pay: each its voucherID, its code without spaces, or its QR link; with =N behind it, at most N is taken of it."`
 	UpTo      string   `xor:"how much" placeholder:"N" help:"What is to be paid. Each gift pays what is there, until nothing is left to pay."`
 	All       bool     `xor:"how much" help:"All that is available of each gift, or with --ticket all that the ticket allows."`
 	Reference string   `placeholder:"TEXT" help:"Your own id of the sale."`
@@ -56,6 +56,9 @@ func (c *giftRedeemGiftsCmd) Run(t *terminal.Terminal) error {
 		}
 		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left to pay", leftToPay, "key",
 			a.Meta.IdempotencyKey, "reference", a.Reference, "note", replayed(a.Meta))
+		for n := range a.Redemptions {
+			printNewCard(t, api, a.Redemptions[n].RedemptionID, a.Redemptions[n].NewCard)
+		}
 	})
 }
 

@@ -137,14 +137,7 @@ func (c VoucherCode) Grouped() string {
 
 // LastFour gives the characters that people tell cards apart by; "" for the zero code. Who knows those of one of Boon's
 // codes still has 90,000,000 to try. Of a code with less than 8 characters, it gives the last two.
-func (c VoucherCode) LastFour() string {
-	const shown, short = 4, 2
-	text := c.Reveal()
-	if len(text) < 2*shown {
-		return text[max(0, len(text)-short):]
-	}
-	return text[len(text)-shown:]
-}
+func (c VoucherCode) LastFour() string { return LastFourOf(c.Reveal()) }
 
 // Token is the public token in a gift's QR code: 128 random bits as 22 base62 characters. A secret like the code.
 type Token struct{ secret }

@@ -62,6 +62,22 @@ func ReadOf(a *merchant.Account, s string) (VoucherCode, error) {
 	return code, nil
 }
 
+// Written is a text as the code of some system, and false where it is none: what could be a code in some account, with
+// a digit at least, as people write it, scan it or swipe it. Which forms an account has is for its service to say.
+func Written(s string) (string, bool) {
+	text := tidied(swiped(s))
+	return text, isImported(text) && strings.ContainsAny(text, "0123456789")
+}
+
+// LastFourOf is what VoucherCode.LastFour gives of the code with a text.
+func LastFourOf(text string) string {
+	const shown, short = 4, 2
+	if len(text) < 2*shown {
+		return text[max(0, len(text)-short):]
+	}
+	return text[len(text)-shown:]
+}
+
 func isImported(text string) bool {
 	return merchant.MinImportedCode <= len(text) && len(text) <= merchant.MaxImportedCode &&
 		strings.Trim(text, base62) == ""

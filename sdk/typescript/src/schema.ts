@@ -721,6 +721,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/integration/redemption/new-cards/{entryID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The code of a card that was replaced by its first use
+         * @description Where the answer to redeem-gift, redeem-gifts or hold-gift has newCard. Print the lines for the guest: the old card works no more. The code is told for 24 hours,
+         *     as often as it is asked for: to the key that used the card, and to keys with the permission codes that are enabled at the location. If the card was replaced once more since then, the answer is NOT_FOUND.
+         */
+        get: operations["getNewCard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/integration/redemption/redeem-gift": {
         parameters: {
             query?: never;
@@ -2200,6 +2221,7 @@ export interface components {
             holdID: string;
             /** @description Whether more can be redeemed here now. */
             isRedeemable: boolean;
+            newCard?: components["schemas"]["NewCard"];
             /**
              * Format: uuid
              * @description The location.
@@ -2954,6 +2976,7 @@ export interface components {
              * @description Names this hold, for capture-hold and release-hold.
              */
             holdID: string;
+            newCard?: components["schemas"]["NewCard"];
             /**
              * Format: uuid
              * @description The location.
@@ -2983,6 +3006,8 @@ export interface components {
             giftsPlanned: number | null;
             /** @description How many of its gifts are written. */
             giftsWritten: number;
+            /** @description Whether it has a certificate, as it was finished, whatever became of it since. */
+            hasCertificate: boolean;
             /**
              * Format: uuid
              * @description Names the import.
@@ -3018,6 +3043,8 @@ export interface components {
             giftsPlanned: number | null;
             /** @description How many of its gifts are written. */
             giftsWritten: number;
+            /** @description Whether it has a certificate, as it was finished, whatever became of it since. */
+            hasCertificate: boolean;
             /**
              * Format: uuid
              * @description Names the import.
@@ -3366,6 +3393,31 @@ export interface components {
             voucherDesignID?: string | null;
         };
         /**
+         * @description Only where this was the first use of a card that is taken at tills only, and something is left on it: the card has a new code now, and the old one works no more.
+         *     getNewCard tells the code, to be printed for the guest.
+         */
+        NewCard: {
+            /** @description The last four digits of the new code. */
+            lastFour: string;
+            /** @description Whether a message brings the recipient the new code. */
+            sent: boolean;
+        };
+        /** @description The code that a card got as it was used first at a till. */
+        NewCardAnswer: {
+            /** @description Its last four digits. */
+            lastFour: string;
+            /** @description What the till prints for the guest, in the account's language: the merchant, the new code, what is left, and that the old card is void. A line has at most 32 columns. */
+            lines: string[];
+            requestID: components["schemas"]["AnswerID"];
+            /** @description The new code. */
+            voucherCode: string;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /**
          * @description An operation that keeps an Idempotency-Key.
          * @enum {string}
          */
@@ -3643,6 +3695,7 @@ export interface components {
             heldBalance: number;
             /** @description Whether more can be redeemed here now. */
             isRedeemable: boolean;
+            newCard?: components["schemas"]["NewCard"];
             /**
              * Format: uuid
              * @description The location.
@@ -3764,6 +3817,7 @@ export interface components {
                 heldBalance: number;
                 /** @description Whether more can be redeemed here now. */
                 isRedeemable: boolean;
+                newCard?: components["schemas"]["NewCard"];
                 /**
                  * Format: uuid
                  * @description The location.
@@ -7747,8 +7801,8 @@ export interface operations {
                 expectTotal: string;
                 /** @description Whether the other lines are imported where some are refused. */
                 leaveOutRefused?: "true" | "false";
-                /** @description Whether cards without PINs are taken although their codes lie so close together that one would be guessed within a year. */
-                acceptGuessable?: "true" | "false";
+                /** @description Whether cards without PINs are imported whose codes lie so close together that one would be guessed within a year. Then they are taken at tills only: no platform takes them, nor a key without the permission tills-only. Their first use gives them a new code. */
+                tillsOnly?: "true" | "false";
             };
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
@@ -7805,8 +7859,8 @@ export interface operations {
                 expectTotal?: string;
                 /** @description Whether the other lines are imported where some are refused. */
                 leaveOutRefused?: "true" | "false";
-                /** @description Whether cards without PINs are taken although their codes lie so close together that one would be guessed within a year. */
-                acceptGuessable?: "true" | "false";
+                /** @description Whether cards without PINs are imported whose codes lie so close together that one would be guessed within a year. Then they are taken at tills only: no platform takes them, nor a key without the permission tills-only. Their first use gives them a new code. */
+                tillsOnly?: "true" | "false";
             };
             header?: {
                 /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
@@ -8546,6 +8600,43 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNewCard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path: {
+                /** @description The redemptionID or the holdID. */
+                entryID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new code. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewCardAnswer"];
+                };
+            };
+            400: components["responses"]["BadLookUp"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Permission"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
