@@ -28,6 +28,7 @@ var fieldWords = map[string]string{
 	"foreignkey": "provider key", "teller": "expiry notifier",
 	"breath": "pause", "soil": "mark unsaved", "troubled": "retry pause", "uncoded": "without a code",
 	"instep": "following", "keepsilent": "leave unanswered", "loseanswer": "drop answer", "tellrest": "tell PIN limited",
+	"rests": "pauses, or is paused", "restkey": "PIN key",
 }
 
 // words splits identifiers at their capitals, and also gives each identifier as a whole.

@@ -23,7 +23,7 @@ const (
 	KeyCreated      gift.EventType = "key.created"
 	KeyRevoked      gift.EventType = "key.revoked"
 	GuessingLimited gift.EventType = "guessing.limited" // GuessAlarm was reached
-	PINLimited      gift.EventType = "till.pin_limited" // somebody's PIN rests after too many wrong ones
+	PINLimited      gift.EventType = "till.pin_limited" // somebody's PIN is paused after too many wrong ones
 	WebhookCreated  gift.EventType = "webhook.created"
 	WebhookChanged  gift.EventType = "webhook.changed" // by a caller, or switched off by the service
 	WebhookDeleted  gift.EventType = "webhook.deleted"

@@ -521,7 +521,7 @@ func methodFor(to string) contact.Method {
 	return contact.SMS
 }
 
-// write writes the gifts that wait, and rests as long as that took: tills have their turns.
+// write writes the gifts that wait, and pauses as long as that took: tills have their turns.
 func (w *writer) write(ctx context.Context) error {
 	if len(w.gifts) == 0 {
 		return nil

@@ -97,7 +97,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 		if len(different) < 2 {
-			t.Error("all rests are alike: instances that start together go on together")
+			t.Error("all pauses are alike: instances that start together go on together")
 		}
 	})
 }
@@ -113,12 +113,12 @@ func TestBatches(t *testing.T) {
 	} {
 		t.Run(tt.takes.String(), func(t *testing.T) {
 			onBench(t, func(b *bench) {
-				var rests []time.Duration
+				var pauses []time.Duration
 				ended := time.Now()
 				left := 4
 				b.Start(jobs.Job{Name: "batches", Every: time.Hour, Pause: tt.pause,
 					Batch: func(context.Context) (int, bool, error) {
-						rests = append(rests, time.Since(ended))
+						pauses = append(pauses, time.Since(ended))
 						time.Sleep(tt.takes)
 						ended = time.Now()
 						left--
@@ -126,8 +126,8 @@ func TestBatches(t *testing.T) {
 					}})
 				time.Sleep(30 * time.Minute)
 				b.Stop() // and all that it did is there to be looked at
-				if want := []time.Duration{0, tt.want, tt.want, tt.want}; !slices.Equal(rests, want) {
-					t.Errorf("it rested for %v before its batches, want %v", rests, want)
+				if want := []time.Duration{0, tt.want, tt.want, tt.want}; !slices.Equal(pauses, want) {
+					t.Errorf("it paused for %v before its batches, want %v", pauses, want)
 				}
 				n, rounds := b.metric(`boon_job_done_total{name="batches"}`), b.metric(`boon_job_seconds_count{name="batches"}`)
 				if n != "28" || rounds != "1" {
@@ -260,8 +260,8 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopWhileResting: a stop does not wait for the next round or the next batch.
-func TestStopWhileResting(t *testing.T) {
+// TestStopWhilePaused: a stop does not wait for the next round or the next batch.
+func TestStopWhilePaused(t *testing.T) {
 	onBench(t, func(b *bench) {
 		none := func(context.Context) error { return nil }
 		more := func(context.Context) (int, bool, error) { return 1, true, nil }

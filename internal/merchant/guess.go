@@ -43,7 +43,7 @@ func Guessable(space *big.Int, live int64) bool {
 	return hits.Cmp(space) >= 0
 }
 
-// How many wrong PINs of a person are answered before the PIN rests: at one till, so that a till in the wrong hands
+// How many wrong PINs of a person are answered before the PIN is paused: at one till, so that a till in the wrong hands
 // keeps nobody out of the others, and at all tills of the account together.
 const (
 	PINBurst  = 5

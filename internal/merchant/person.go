@@ -29,14 +29,14 @@ const PersonPermissions = MayReverse | MayActivate | MayReload | MayCashOut
 // TillPermissions are all that a till may be given.
 const TillPermissions = TillRole | PersonPermissions
 
-// RestKey is under which a person's wrong PINs are counted that were tried at the till with a key. The zero key
+// PINKey is under which a person's wrong PINs are counted that were tried at the till with a key. The zero key
 // stands for all tills together.
-func (a *Account) RestKey(p *Person, till guid.ID) Till {
+func (a *Account) PINKey(p *Person, till guid.ID) Till {
 	sum := sha256.Sum256([]byte("person\x00" + p.Name))
 	return Till{AccountID: a.ID, KeyID: guid.ID(sum[:len(guid.ID{})]), LocationID: till}
 }
 
-// PINs is how many wrong PINs are answered at once under a RestKey, and how long it takes until there is one more.
+// PINs is how many wrong PINs are answered at once under a PINKey, and how long it takes until there is one more.
 func (t Till) PINs() (burst int, refill time.Duration) {
 	if t.LocationID.IsZero() {
 		return AllTillsPINBurst, AllTillsPINRefill

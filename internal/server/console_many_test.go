@@ -39,12 +39,12 @@ func (b *browser) uploads(form url.Values, file string) (path string) {
 	if a.status != http.StatusSeeOther {
 		b.Fatalf("uploading: status %d: %s", a.status, a.body)
 	}
-	b.rests(a.header.Get("Location"))
+	b.settled(a.header.Get("Location"))
 	return a.header.Get("Location")
 }
 
-// rests waits until nothing goes on by itself in a list, and gives its page.
-func (b *browser) rests(path string) (page string) {
+// settled waits until nothing goes on by itself in a list, and gives its page.
+func (b *browser) settled(path string) (page string) {
 	b.Helper()
 	b.eventually(func() bool {
 		page = b.want(http.StatusOK, path, nil).body
@@ -97,10 +97,10 @@ func TestStaffSendToMany(t *testing.T) {
 	for range 2 {
 		ann.want(http.StatusSeeOther, path+"/confirm", url.Values{})
 	}
-	ann.rests(path)
+	ann.settled(path)
 	mia.want(http.StatusSeeOther, path+"/confirm", url.Values{})
 	mia.want(http.StatusSeeOther, path+"/discard", url.Values{})
-	if page = mia.rests(path); !strings.Contains(page, "Sent: 3 of 3") {
+	if page = mia.settled(path); !strings.Contains(page, "Sent: 3 of 3") {
 		t.Errorf("the list says %s", page)
 	}
 	if all := s.made(); len(all) != 3 {
@@ -245,7 +245,7 @@ func TestAListGoesOnAfterACrash(t *testing.T) {
 	mia := s.joined("mia@example.com", staff.Manager)
 	l := s.confirmed(s.memberOf(mia.token()))
 	path := manyPath + "/" + l.ID.String()
-	page := mia.rests(path)
+	page := mia.settled(path)
 	if !strings.Contains(page, "Sent: 2 of 3") || !strings.Contains(page, "4: ") {
 		t.Errorf("the list is %s", page)
 	}
@@ -263,11 +263,11 @@ func TestAListGoesOnAfterACrash(t *testing.T) {
 	})
 	s.run(server.Config{Outbox: true})
 	mia = s.joined("mia@example.com", staff.Manager)
-	if page = mia.rests(path); !strings.Contains(page, "Sent: 2 of 3") {
+	if page = mia.settled(path); !strings.Contains(page, "Sent: 2 of 3") {
 		t.Errorf("after a crash the list is %s", page)
 	}
 	mia.want(http.StatusSeeOther, path+"/again", url.Values{})
-	mia.rests(path)
+	mia.settled(path)
 	if all := s.made(); len(all) != 2 {
 		t.Errorf("there are %q", all)
 	}
@@ -281,14 +281,14 @@ func TestAListIsLeftAsItIs(t *testing.T) {
 	mia := s.joined("mia@example.com", staff.Manager)
 	l := s.confirmed(s.memberOf(mia.token()))
 	path := manyPath + "/" + l.ID.String()
-	if page := mia.rests(path); !strings.Contains(page, path+"/leave") {
+	if page := mia.settled(path); !strings.Contains(page, path+"/leave") {
 		t.Fatalf("the list cannot be left: %s", page)
 	}
 	s.joined("ben@example.com", staff.Bookkeeper).want(http.StatusForbidden, path+"/leave", url.Values{})
 	for _, do := range []string{"/leave", "/leave", "/again", "/confirm", "/discard"} {
 		mia.want(http.StatusSeeOther, path+do, url.Values{})
 	}
-	page := mia.rests(path)
+	page := mia.settled(path)
 	if !strings.Contains(page, "Sent: 2 of 3") || !strings.Contains(page, "4: ") ||
 		strings.Contains(page, `<form method="post" action="`+path) {
 		t.Errorf("the list is %s", page)
@@ -314,7 +314,7 @@ func TestAListOfWhoLeft(t *testing.T) {
 	s := start(t, server.Config{Outbox: true})
 	mia := s.joined("mia@example.com", staff.Manager)
 	l := s.confirmed("0197f2a4-0000-7000-8000-000000000001")
-	page := mia.rests(manyPath + "/" + l.ID.String())
+	page := mia.settled(manyPath + "/" + l.ID.String())
 	if !strings.Contains(page, "Sent: 0 of 3") || !strings.Contains(page, "mia is not of the staff any more") {
 		t.Errorf("the list is %s", page)
 	}
@@ -330,7 +330,7 @@ func TestListsOnPaper(t *testing.T) {
 	mia := s.joined("mia@example.com", staff.Manager)
 	path := mia.uploads(mia.manyForm(url.Values{"to": {"paper"}, "value": {"10"}}), "name\nAna\nBen\n")
 	mia.want(http.StatusSeeOther, path+"/confirm", url.Values{})
-	page := mia.rests(path)
+	page := mia.settled(path)
 	sheet := regexp.MustCompile(`href="([^"]*)" target="_blank"`).FindStringSubmatch(page)
 	if sheet == nil {
 		t.Fatalf("there is nothing to print: %s", page)

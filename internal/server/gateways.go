@@ -123,7 +123,8 @@ var methodLabels = map[contact.Method]string{contact.Email: "email", contact.SMS
 func newAttempts() *prometheus.CounterVec {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "boon_delivery_attempts_total", Help: "Attempts at sending a message, by method and outcome: " +
-			"accepted, given_up (for good), put_off (made again), not_asked (the gateway rests), abandoned (we were stopping).",
+			"accepted, given_up (for good), put_off (made again), not_asked (the gateway is paused), abandoned (we were " +
+			"stopping).",
 	}, []string{"method", "outcome"})
 	for _, method := range methodLabels {
 		for _, a := range delivery.Attempts() {
@@ -159,7 +160,7 @@ func (m *metrics) watchCarriers(p *carriers, s *store.Store) {
 			Name: "boon_delivery_gateway_resting", ConstLabels: prometheus.Labels{"method": label},
 			Help: "1 while a gateway that does not work is left alone, or asked with one message at a time; else 0.",
 		}, func() float64 {
-			if breaker.Resting() {
+			if breaker.Paused() {
 				return 1
 			}
 			return 0

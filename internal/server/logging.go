@@ -144,14 +144,14 @@ func (a *app) guessAlarm(ctx context.Context, at merchant.Till) {
 		"key", name, "keyID", at.KeyID.String(), "account", at.AccountID.String(), "location", at.LocationID.String())
 }
 
-// pinLimited counts and logs that somebody's PIN rests, at a till or at all of an account's.
+// pinLimited counts and logs that somebody's PIN is paused, at a till or at all of an account's.
 func (a *app) pinLimited(ctx context.Context, at merchant.Till) {
 	a.metrics.pins.Inc()
 	where := "at this till"
 	if at.LocationID.IsZero() {
 		where = "at all tills of the account"
 	}
-	a.Logger.WarnContext(ctx, "somebody may be guessing a PIN: it rests after too many wrong ones", "where", where,
+	a.Logger.WarnContext(ctx, "somebody may be guessing a PIN: it is paused after too many wrong ones", "where", where,
 		"key", a.directory.Load().KeyName(at.KeyID), "keyID", at.KeyID.String(), "account", at.AccountID.String())
 }
 

@@ -67,8 +67,8 @@ func newMetrics() *metrics {
 			"hour; the log names the key.",
 	})
 	m.pins = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "boon_pins_limited_total", Help: "Times that a person's PIN rests after too many wrong ones, once an hour " +
-			"for a person and a till; the log names the till.",
+		Name: "boon_pins_limited_total", Help: "Times that a person's PIN is paused after too many wrong ones, once an " +
+			"hour for a person and a till; the log names the till.",
 	})
 	m.codes = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "boon_codes_read_total", Help: "Gifts whose codes were shown to keys that look them up; the log names the " +

@@ -519,12 +519,12 @@ func TestPeopleAtATill(t *testing.T) {
 	})
 }
 
-// TestWrongPINs: after five wrong ones a person rests at a till, at all instances, for right and wrong PINs alike,
-// and nobody else does; also when they come at once.
+// TestWrongPINs: after five wrong ones a person waits at a till, at all instances, with right and wrong PINs alike, and
+// nobody else does; also when they come at once.
 func TestWrongPINs(t *testing.T) {
 	t.Parallel()
 	if merchant.PINBurst != 5 || merchant.PINRefill != time.Minute {
-		t.Errorf("after %d wrong PINs a person rests for %v", merchant.PINBurst, merchant.PINRefill)
+		t.Errorf("after %d wrong PINs a person waits for %v", merchant.PINBurst, merchant.PINRefill)
 	}
 	s := start(t, server.Config{})
 	s.apply(withPeople(t))
@@ -556,15 +556,15 @@ func TestWrongPINs(t *testing.T) {
 			wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 			if status != http.StatusTooManyRequests || !strings.Contains(answer, "RATE_LIMITED") || err != nil || wait < 10 ||
 				wait > 60 {
-				t.Errorf("%s while Ana rests: %d %s, again in %d s, %v", typed, status, answer, wait, err)
+				t.Errorf("%s while Ana waits: %d %s, again in %d s, %v", typed, status, answer, wait, err)
 			}
 		}
 		d.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)
 	}
 	status, text, _ := s.call("GET", "/api/integration/audit?limit=200", examples.HarborOfficeKey, "")
 	audit := string(text)
-	if n := strings.Count(audit, `"the PIN of Ana rests after 5 wrong ones at till Counter 1"`); status != 200 || n != 1 {
-		t.Errorf("the audit trail tells %d times that Ana's PIN rests: %s", n, audit)
+	if n := strings.Count(audit, `"the PIN of Ana is paused after 5 wrong ones at till Counter 1"`); status != 200 || n != 1 {
+		t.Errorf("the audit trail tells %d times that Ana's PIN is paused: %s", n, audit)
 	}
 }
 

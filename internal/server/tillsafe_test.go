@@ -52,12 +52,12 @@ func TestALostTillKeepsNobodyOut(t *testing.T) {
 			d.want(http.StatusOK, `"person":"`+name+`"`, "POST", personPath, `{"name":"`+name+`","pin":"4711"}`)
 		}
 	}
-	const line = `"msg":"somebody may be guessing a PIN: it rests after too many wrong ones"`
+	const line = `"msg":"somebody may be guessing a PIN: it is paused after too many wrong ones"`
 	if n := strings.Count(s.logs.String(), line); n != 2 {
 		t.Errorf("the log tells %d times that PINs rest", n)
 	}
 	if _, metrics, _ := own.do("GET", "/metrics", ""); !strings.Contains(metrics, "\nboon_pins_limited_total 2\n") {
-		t.Error("the metric of resting PINs is not 2")
+		t.Error("the metric of paused PINs is not 2")
 	}
 	var events struct {
 		Events []struct {
@@ -79,7 +79,7 @@ func TestALostTillKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// TestWrongPINsAtManyTills: many tills together have fifty wrong PINs of a person; then the person rests at all of
+// TestWrongPINsAtManyTills: many tills together have fifty wrong PINs of a person; then the person waits at all of
 // them, which is told.
 func TestWrongPINsAtManyTills(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestWrongPINsAtManyTills(t *testing.T) {
 		t.Errorf("%d wrong PINs were answered", answered)
 	}
 	if !strings.Contains(s.logs.String(), `"where":"at all tills of the account"`) {
-		t.Error("the log does not tell that the PIN rests at all tills")
+		t.Error("the log does not tell that the PIN is paused at all tills")
 	}
 	d, _ := s.paired("Counter", 0)
 	d.want(http.StatusOK, `"person":"Ben"`, "POST", personPath, `{"name":"Ben","pin":"4711"}`)

@@ -85,7 +85,7 @@ func TestPeople(t *testing.T) {
 	d.keys("2580\r")
 	d.shows(".pin-form .error", "Too many wrong PINs.")
 	d.tap(".other")
-	d.tap(".names li:nth-child(1) button") // nobody else rests
+	d.tap(".names li:nth-child(1) button") // nobody else waits
 	d.keys("4711\r")
 	d.at("home")
 

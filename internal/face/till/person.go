@@ -179,7 +179,7 @@ func (t *tills) signedInAs(c *service.Call, s *session, p *merchant.Person) (ans
 // tellSignIn writes into the audit trail that somebody signed in, unless it says so of the last minute: right PINs
 // may be typed as often as one likes.
 func (t *tills) tellSignIn(c *service.Call, s *session) error {
-	at := told{event.TillSignedIn, s.caller.Account.RestKey(s.person, s.caller.KeyID)}
+	at := told{event.TillSignedIn, s.caller.Account.PINKey(s.person, s.caller.KeyID)}
 	if !t.told.isNew(at, c.Now, time.Minute) {
 		return nil
 	}
@@ -233,10 +233,10 @@ func (t *toldOf) forget(of told) {
 	delete(t.last, of)
 }
 
-// tellPINLimited tells the log, a metric, the audit trail and, as an event, the merchant that a PIN rests, if the wrong
-// one just now was the last that may be tried at this till, or at all of them; once an hour for each.
+// tellPINLimited tells the log, a metric, the audit trail and, as an event, the merchant that a PIN is paused, if the
+// wrong one just now was the last that may be tried at this till, or at all of them; once an hour for each.
 func (t *tills) tellPINLimited(c *service.Call, s *session, p *merchant.Person) error {
-	for _, at := range []merchant.Till{s.caller.Account.RestKey(p, s.caller.KeyID), s.caller.Account.RestKey(p,
+	for _, at := range []merchant.Till{s.caller.Account.PINKey(p, s.caller.KeyID), s.caller.Account.PINKey(p,
 		guid.ID{})} {
 		b, err := t.Store.TillBucket(c.Context(), at)
 		if err != nil {
@@ -251,7 +251,7 @@ func (t *tills) tellPINLimited(c *service.Call, s *session, p *merchant.Person) 
 			where = "at all tills, the last of them at till " + s.caller.Name
 		}
 		t.PINLimited(c.Context(), merchant.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
-		err = t.addTrail(c, s, "", event.PINLimited, fmt.Sprintf("the PIN of %s rests after %d wrong ones %s", p.Name,
+		err = t.addTrail(c, s, "", event.PINLimited, fmt.Sprintf("the PIN of %s is paused after %d wrong ones %s", p.Name,
 			pinRate(at).Burst, where))
 		if err != nil {
 			t.told.forget(note)
@@ -266,8 +266,8 @@ func (t *tills) tellPINLimited(c *service.Call, s *session, p *merchant.Person) 
 func (t *tills) try(c *service.Call, at *merchant.Caller, p *merchant.Person, typed string) (right bool, _ error) {
 	ctx := c.Context()
 	var gone, failed error
-	err := t.pins.Try(ctx, at.Account.RestKey(p, at.KeyID), func() (cost int) {
-		failed = t.pins.Try(ctx, at.Account.RestKey(p, guid.ID{}), func() int {
+	err := t.pins.Try(ctx, at.Account.PINKey(p, at.KeyID), func() (cost int) {
+		failed = t.pins.Try(ctx, at.Account.PINKey(p, guid.ID{}), func() int {
 			if right, gone = t.check(ctx, at, p.PIN, typed); gone == nil && !right {
 				cost = 1
 			}

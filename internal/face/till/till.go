@@ -33,7 +33,7 @@ type Config struct {
 	Refresh    func(ctx context.Context) error // reads it anew
 	Keys       Keys
 	Day        int // how many entries of a till's day are summed up, the newest; 0: 5,000
-	// PINLimited is told that the PIN of a person rests at a till, or at all of an account's; nil: nobody is.
+	// PINLimited is told that the PIN of a person is paused at a till, or at all of an account's; nil: nobody is.
 	PINLimited func(ctx context.Context, at merchant.Till)
 }
 
@@ -48,7 +48,7 @@ type Store interface {
 	// BeginShift ends all sign-ins at a till, and gives until when one lasts that begins now; Shift tells that.
 	BeginShift(ctx context.Context, account, till guid.ID, until time.Time) (time.Time, error)
 	Shift(ctx context.Context, account, till guid.ID) (time.Time, error)
-	// AddTrail writes into the audit trail, and an event where one PIN rests.
+	// AddTrail writes into the audit trail, and an event where one PIN is paused.
 	AddTrail(context.Context, event.TrailEntry) error
 	// Activity gives a page of the changes of all gifts of an account, the newest first.
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)

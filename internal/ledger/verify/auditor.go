@@ -55,7 +55,7 @@ const (
 	maxChanged = 512 // gifts that may wait to be checked soon
 	minPause   = 200 * time.Millisecond
 	share      = 100              // while gifts change, it works for one of so many parts of the time
-	maxPause   = 10 * time.Second // that it rests for that
+	maxPause   = 10 * time.Second // that it pauses for that
 	retryAfter = 10 * time.Second
 )
 
@@ -119,7 +119,7 @@ func (a *Auditor) Run(ctx context.Context) {
 	}
 }
 
-// round checks all gifts once, and rests.
+// round checks all gifts once, and pauses.
 func (a *Auditor) round(ctx context.Context) error {
 	check := a.Store.Check(a.found)
 	begun := time.Now() // to work, after the last pause
@@ -160,7 +160,7 @@ func (a *Auditor) round(ctx context.Context) error {
 	return nil
 }
 
-// pauseAfter is how long the auditor rests after it has read so many rows, for which it took so long. What it took is
+// pauseAfter is how long the auditor pauses after it has read so many rows, for which it took so long. What it took is
 // measured by the clock, so that it takes less of a machine that has too much to do.
 func (a *Auditor) pauseAfter(rows int, took time.Duration) time.Duration {
 	a.mu.Lock()

@@ -29,7 +29,7 @@ func TestTheAuditorWorksWhenTillsRest(t *testing.T) {
 			a.Changed(ledger.Changes{})
 		}
 		if got := a.pauseAfter(c.rows, c.took); got != c.want {
-			t.Errorf("%s: it rests for %v, want %v", c.what, got, c.want)
+			t.Errorf("%s: it pauses for %v, want %v", c.what, got, c.want)
 		}
 	}
 }

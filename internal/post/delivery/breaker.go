@@ -45,8 +45,8 @@ func (b *Breaker) Carry(ctx context.Context, m message.Message) error {
 	return err
 }
 
-// Resting reports whether the gateway is being left alone, or asked with one message at a time.
-func (b *Breaker) Resting() bool {
+// Paused reports whether the gateway is being left alone, or asked with one message at a time.
+func (b *Breaker) Paused() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failures >= breakAfter

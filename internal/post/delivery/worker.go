@@ -63,7 +63,7 @@ const (
 func Attempts() []Attempt { return []Attempt{Accepted, GivenUp, PutOff, NotAsked, Abandoned} }
 
 const (
-	// idle is how long the worker rests at most: it looks again for jobs that another process left, and after the clock
+	// idle is how long the worker pauses at most: it looks again for jobs that another process left, and after the clock
 	// was set.
 	idle = 5 * time.Second
 	// retryPause is how long it waits when the store fails.
@@ -412,7 +412,7 @@ func (w *Worker) postpone(ctx context.Context, log *slog.Logger, job ledger.Job,
 	job.Due = job.Now().Add(pause).UTC()
 	switch err := w.Jobs.PostponeJob(ctx, job, said); {
 	case err == nil:
-		w.Wake() // the worker may be resting beyond the new time
+		w.Wake() // the worker may pause beyond the new time
 	case !errors.Is(err, ledger.ErrTakenBack):
 		log.Error("postponing a delivery job failed; it is due again when its lease ends", "error", err)
 	}

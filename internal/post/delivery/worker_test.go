@@ -543,7 +543,7 @@ func TestBreaker(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.expect(t, text, gift.Delivered, true) // it has another gateway
-		if !breaker.Resting() {
+		if !breaker.Paused() {
 			t.Error("the gateway is not left alone")
 		}
 		time.Sleep(away)
@@ -558,9 +558,9 @@ func TestBreaker(t *testing.T) {
 		for _, job := range jobs {
 			w.expect(t, job, gift.Delivered, true)
 		}
-		if breaker.Resting() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 ||
+		if breaker.Paused() || came[Accepted] != len(jobs) || came[Accepted]+came[PutOff] != tries || came[NotAsked] == 0 ||
 			came[GivenUp]+came[Abandoned] > 0 {
-			t.Errorf("the gateway rests: %t; %d tries came to %v", breaker.Resting(), tries, came)
+			t.Errorf("the gateway is paused: %t; %d tries came to %v", breaker.Paused(), tries, came)
 		}
 	})
 }
@@ -586,15 +586,15 @@ func TestBreakerCountsLostAnswers(t *testing.T) {
 		w.start(t)
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		if n := tries.Load(); !breaker.Resting() || n > 30 {
-			t.Errorf("the gateway rests: %t; it was tried %d times", breaker.Resting(), n)
+		if n := tries.Load(); !breaker.Paused() || n > 30 {
+			t.Errorf("the gateway is paused: %t; it was tried %d times", breaker.Paused(), n)
 		}
 	})
 }
 
-// TestBreakerRestsForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds,
+// TestBreakerPausesForHalfAMinuteAtMost: once a gateway works again, the first of many messages goes within 30 seconds,
 // however long it was away; and so does the only one that waits, when others have been put off for longer.
-func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
+func TestBreakerPausesForHalfAMinuteAtMost(t *testing.T) {
 	racetest.SkipShort(t, "hours of a gateway that is away, one message after the other")
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -610,15 +610,15 @@ func TestBreakerRestsForHalfAMinuteAtMost(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, start %d", name, start), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					firstAfterRest(t, test.jobs, test.away+time.Duration(start)*7*time.Second)
+					firstAfterPause(t, test.jobs, test.away+time.Duration(start)*7*time.Second)
 				})
 			})
 		}
 	}
 }
 
-// firstAfterRest has a gateway be away for so long while so many messages wait, and expects the first in time.
-func firstAfterRest(t *testing.T, jobs int, away time.Duration) {
+// firstAfterPause has a gateway be away for so long while so many messages wait, and expects the first in time.
+func firstAfterPause(t *testing.T, jobs int, away time.Duration) {
 	w := newWorld(t, nil)
 	back := time.Now().Add(away)
 	var first time.Time
@@ -857,7 +857,7 @@ func TestStopWhileClaiming(t *testing.T) {
 	})
 }
 
-// TestShortRetryWindow: a job that is put off for less than the worker rests is due on time.
+// TestShortRetryWindow: a job that is put off for less than the worker pauses is due on time.
 func TestShortRetryWindow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

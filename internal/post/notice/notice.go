@@ -55,10 +55,10 @@ type Sender struct {
 	Log       *slog.Logger
 }
 
-// How long a mail rests after an attempt that failed: each time twice as long.
+// How long a mail waits after an attempt that failed: each time twice as long.
 const (
-	firstRest   = 30 * time.Second
-	longestRest = time.Hour
+	firstPause   = 30 * time.Second
+	longestPause = time.Hour
 )
 
 // Batch sends one mail that is due. The next one waits, so that a mail server that stalls is asked by one at a time.
@@ -112,10 +112,10 @@ func (s *Sender) later(ctx context.Context, n staff.Notice, failed error) error 
 		log.Warn("a mail about a sign-in was given up: no mail server took it in time")
 		return s.Store.ForgetNotice(ctx, n.ID)
 	}
-	rest := min(firstRest<<min(n.Attempts, 10), longestRest)
+	pause := min(firstPause<<min(n.Attempts, 10), longestPause)
 	n.Attempts++
-	log.Warn("a mail about a sign-in was not taken, and is tried again", "again_in", rest.String())
-	return s.Store.PostponeNotice(ctx, n, now.Add(rest))
+	log.Warn("a mail about a sign-in was not taken, and is tried again", "again_in", pause.String())
+	return s.Store.PostponeNotice(ctx, n, now.Add(pause))
 }
 
 //go:embed templates

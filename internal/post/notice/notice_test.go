@@ -65,7 +65,7 @@ func (away) Carry(context.Context, message.Message) error {
 	return errors.New("the mail server is away")
 }
 
-// TestAMailServerThatIsAway: a mail rests longer after each attempt, at most for an hour, and is given up when its time
+// TestAMailServerThatIsAway: a mail waits longer after each attempt, at most for an hour, and is given up when its time
 // is over; so is one of an account that there is not any more.
 func TestAMailServerThatIsAway(t *testing.T) {
 	t.Parallel()
@@ -83,12 +83,12 @@ func TestAMailServerThatIsAway(t *testing.T) {
 	for n, least := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute} {
 		begun := time.Now()
 		if try(); w.Attempts != n+1 || w.due.Sub(begun) < least || w.due.Sub(begun) > least+time.Minute {
-			t.Errorf("after attempt %d the mail rests for %v", w.Attempts, w.due.Sub(begun))
+			t.Errorf("after attempt %d the mail waits for %v", w.Attempts, w.due.Sub(begun))
 		}
 	}
 	w.Attempts = 1000
-	if try(); time.Until(w.due) > longestRest {
-		t.Errorf("a mail rests for %v", time.Until(w.due))
+	if try(); time.Until(w.due) > longestPause {
+		t.Errorf("a mail waits for %v", time.Until(w.due))
 	}
 	w.At = w.At.Add(-25 * time.Hour)
 	if try(); !w.gone {

@@ -26,7 +26,7 @@ func recordTypeOf(t reflect.Type) *recordType {
 		return listed(PromotionKind, func(p *merchant.Promotion) (guid.ID, string) { return p.ID, p.Name }, checkPromotion)
 	case reflect.TypeFor[merchant.Person]():
 		return listed(PersonKind, func(p *merchant.Person) (guid.ID, string) {
-			return new(merchant.Account).RestKey(p, guid.ID{}).KeyID, p.Name
+			return new(merchant.Account).PINKey(p, guid.ID{}).KeyID, p.Name
 		}, checkPerson)
 	case reflect.TypeFor[merchant.Provider]():
 		return listed(ProviderKind, func(p *merchant.Provider) (guid.ID, string) { return p.ID, p.Name }, checkProvider)

@@ -339,11 +339,11 @@ func openPostgres(url string, timeout time.Duration, tracer pgx.QueryTracer, con
 // that for as long as the whole call may take: where a firewall has forgotten all idle connections without a word, as
 // many calls would be lost as there are connections.
 func lives(ctx context.Context, conn *pgx.Conn) error {
-	const rested = time.Second
+	const paused = time.Second
 	used, now := conn.PgConn().CustomData(), time.Now()
 	last, _ := used[lastUsed].(time.Time)
 	used[lastUsed] = now
-	if now.Sub(last) < rested {
+	if now.Sub(last) < paused {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)

@@ -39,7 +39,7 @@ func New(d *db.DB) *Reader {
 	return &Reader{db: d, lists: fair.New(2), tills: fair.New(2), orders: fair.New(2)}
 }
 
-// listShare is how long a list rests after it was read, in times of its reading, before the next one may use its
+// listShare is how long a list waits after it was read, in times of its reading, before the next one may use its
 // reader. There are two readers for lists: so they take no more than half of one processor from those who redeem.
 const listShare = 3
 

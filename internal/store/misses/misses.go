@@ -109,7 +109,7 @@ func (s *Misses) CountMisses(ctx context.Context, t merchant.Till, now time.Time
 	return b, alarm, nil
 }
 
-// CountWrongPINs takes n wrong PINs out of the bucket of a merchant.Account.RestKey, durably, and gives the bucket
+// CountWrongPINs takes n wrong PINs out of the bucket of a merchant.Account.PINKey, durably, and gives the bucket
 // after it. That bucket is TillBucket's.
 func (s *Misses) CountWrongPINs(ctx context.Context, person merchant.Till, now time.Time, n int) (b ratelimit.Bucket,
 	err error) {

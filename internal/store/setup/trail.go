@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/store/feed"
 )
 
-// AddTrail writes what was done that changes neither a gift nor the set-up. That a PIN rests is an event as well.
+// AddTrail writes what was done that changes neither a gift nor the set-up. That a PIN is paused is an event as well.
 func (s *Setup) AddTrail(ctx context.Context, e event.TrailEntry) error {
 	return s.db.Write(ctx, func(tx *sql.Tx) error {
 		if e.Action == event.PINLimited {

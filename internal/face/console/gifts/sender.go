@@ -42,7 +42,7 @@ type SenderStore interface {
 	Members(ctx context.Context, account guid.ID) ([]staff.Member, error)
 }
 
-// pauseOfList is how long a list rests that could not go on.
+// pauseOfList is how long a list waits that could not go on.
 const pauseOfList = 10 * time.Second
 
 // Due are the lists for which there is something to do.
@@ -70,7 +70,7 @@ func (s *Sender) Step(ctx context.Context, of sendlist.Ref) (done int, more bool
 	if err != nil && open == nil && !decided {
 		return 0, false, err // the lease ends by itself
 	}
-	err = s.Store.ChangeSendList(ctx, of.AccountID, of.ID, restingFrom(from, open), func(l *sendlist.List) error {
+	err = s.Store.ChangeSendList(ctx, of.AccountID, of.ID, pausedUntil(from, open), func(l *sendlist.List) error {
 		at, is := l.Next()
 		switch {
 		case at != n || is.Attempt != order.Attempt: // another process was faster
@@ -87,8 +87,8 @@ func (s *Sender) Step(ctx context.Context, of sendlist.Ref) (done int, more bool
 	return order.Rows(), more, err
 }
 
-// restingFrom is from when on a list is worked on again.
-func restingFrom(now time.Time, open *refusal.Error) time.Time {
+// pausedUntil is when a list is worked on again.
+func pausedUntil(now time.Time, open *refusal.Error) time.Time {
 	if open != nil {
 		return now.Add(pauseOfList)
 	}

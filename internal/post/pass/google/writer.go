@@ -66,12 +66,12 @@ type work struct {
 }
 
 const (
-	lookEvery = time.Minute // for what another instance left
-	perRound  = 40
-	atOnce    = 8 // calls of an account in flight
-	firstRest = 2 * time.Second
-	maxRest   = 10 * time.Minute
-	tellEvery = time.Minute
+	lookEvery  = time.Minute // for what another instance left
+	perRound   = 40
+	atOnce     = 8 // calls of an account in flight
+	firstPause = 2 * time.Second
+	maxPause   = 10 * time.Minute
+	tellEvery  = time.Minute
 )
 
 // Begin makes the writer ready, before any other call.
@@ -141,7 +141,7 @@ func (w *Writer) run(a *merchant.Account, of *work) {
 		of.failures = 0
 		return
 	}
-	of.due, of.resume = true, time.Now().Add(min(maxRest, firstRest<<min(of.failures, 20)))
+	of.due, of.resume = true, time.Now().Add(min(maxPause, firstPause<<min(of.failures, 20)))
 	of.failures++
 	if now := time.Now(); now.Sub(w.toldAt) >= tellEvery {
 		w.toldAt = now

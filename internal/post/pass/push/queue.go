@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	workers   = 256             // pushes of an account in flight
-	firstRest = time.Second     // after a failure of all; it doubles
-	maxRest   = 5 * time.Minute // between two tries while all fail
-	aside     = 5 * time.Second // that a device is left alone of which Apple wants fewer pushes
-	giveUp    = time.Hour       // after which a push is worth nothing: the phone asks by itself sooner or later
+	workers    = 256             // pushes of an account in flight
+	firstPause = time.Second     // after a failure of all; it doubles
+	maxPause   = 5 * time.Minute // between two tries while all fail
+	aside      = 5 * time.Second // that a device is left alone of which Apple wants fewer pushes
+	giveUp     = time.Hour       // after which a push is worth nothing: the phone asks by itself sooner or later
 )
 
 // queue has the pushes of one account that wait. All changes of what a device has become one push, as long as it waits.
@@ -24,7 +24,7 @@ const (
 //
 //  1. A push is in byToken from when it is added until it is taken, lost or given up. While it is in flight, it is not
 //     in waiting; one that is added meanwhile is noted on it (again), and goes after it.
-//  2. If Apple does not answer, or answers that it cannot, one push at a time is tried, after rests that double: the
+//  2. If Apple does not answer, or answers that it cannot, one push at a time is tried, after pauses that double: the
 //     others wait. One answer of Apple ends that.
 //  3. What a push says of the database (since) is before all events that it tells of: whoever begins anew from the
 //     oldest of these loses none.
@@ -94,7 +94,7 @@ func (w *waiting) note(d event.PassDevice) {
 	w.devices = append(w.devices, d)
 }
 
-// tick has pushes go on that were to rest.
+// tick has pushes go on that were paused.
 func (q *queue) tick() {
 	now := time.Now()
 	q.mu.Lock()
@@ -204,9 +204,9 @@ func (q *queue) finish(p *waiting, o Outcome) {
 	default:
 		p.merge()
 		q.waiting = append([]*waiting{p}, q.waiting...)
-		rest := max(o.After, min(maxRest, firstRest<<min(q.failures, 20)))
+		pause := max(o.After, min(maxPause, firstPause<<min(q.failures, 20)))
 		q.failures++
-		q.resume = now.Add(rest/2 + time.Duration(q.Random()*float64(rest)/2))
+		q.resume = now.Add(pause/2 + time.Duration(q.Random()*float64(pause)/2))
 	}
 }
 

@@ -183,8 +183,8 @@ func TestAppleIsAway(t *testing.T) {
 	}
 }
 
-// TestOnePhoneHoldsUpNoOther: a phone of which Apple wants fewer pushes rests; one that is gone is forgotten with all
-// of its passes; what Apple never takes is dropped; and the others are told at once.
+// TestOnePhoneHoldsUpNoOther: a phone of which Apple wants fewer pushes is paused; one that is gone is forgotten with
+// all of its passes; what Apple never takes is dropped; and the others are told at once.
 func TestOnePhoneHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	a := &apple{took: 50 * time.Millisecond}
