@@ -62,7 +62,10 @@ var arrows = map[string][]string{
 	"internal/base/admission":   {},
 	"internal/base/certificate": {},
 	"internal/base/clientip":    {},
-	"internal/base/durable":     {},
+	"internal/base/connections": {
+		"internal/base/clientip",
+	},
+	"internal/base/durable": {},
 	"internal/base/fair": {
 		"internal/gift",
 	},
@@ -590,6 +593,7 @@ var arrows = map[string][]string{
 		"internal/base/admission",
 		"internal/base/certificate",
 		"internal/base/clientip",
+		"internal/base/connections",
 		"internal/base/openid",
 		"internal/base/span",
 		"internal/base/telemetry",

@@ -141,7 +141,7 @@ share of an account | internal/post/webhook d.calls | calls in flight: an accoun
 share of an account | internal/post/pass/push f.places | pushes in flight: an account has half of what others leave, in turns
 share of an account | internal/post/webhook d.slow | calls to slow endpoints: an account has 27 of 384, a ninth of what others leave, in turns
 share of an account | internal/post/webhook d.busy | calls that use the processor, for 1 ms each; an account has 27 calls in all
-share of an account | internal/server type connections | connections, by client network
+share of an account | internal/base/connections type Connections | connections, by client network
 one party only | internal/face/api/manage type changeLimiter | changes of the set-up, of an account
 one party only | internal/service g.Limiter | wrong codes, of a key and location
 one party only | internal/face/till t.pins | wrong PINs, of a till and person

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/base/connections"
 	"boon.example/internal/base/telemetry"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
@@ -47,7 +48,7 @@ type app struct {
 	telemetry *telemetry.Telemetry
 	stopping  atomic.Bool
 
-	connections *connections
+	connections *connections.Connections
 	keyUses     keyUses
 
 	jobs           *jobs.Runner
@@ -59,7 +60,7 @@ type app struct {
 // newApp starts everything behind the listener.
 func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	a := &app{Config: c, store: s, metrics: newMetrics(),
-		connections: newConnections(connectionsFor(descriptors()), c.Proxies)}
+		connections: connections.New(connections.For(connections.Descriptors()), c.Proxies)}
 	err := a.readSetup(ctx)
 	if err != nil {
 		return nil, err
@@ -119,9 +120,10 @@ func (a *app) gauges() {
 		return 0
 	})
 	open := a.connections
-	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.count()) })
-	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.max) })
-	open.made = a.metrics.counter("boon_connections_closed_total", "Connections that were closed to make room for others.")
+	a.metrics.gauge("boon_connections_open", "Connections of clients.", func() float64 { return float64(open.Count()) })
+	a.metrics.gauge("boon_connections_max", "How many may be open.", func() float64 { return float64(open.Max()) })
+	open.OnRoom(a.metrics.counter("boon_connections_closed_total",
+		"Connections that were closed to make room for others."))
 }
 
 // close stops what runs beside the requests, then the engine that the outcomes go through.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/certificate"
+	"boon.example/internal/base/connections"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass"
 	"boon.example/internal/post/print"
@@ -201,7 +202,7 @@ func (r *Report) settings(c *Config, listening net.Addr) {
 		r.wrong("%s", c.Fonts.Fault)
 	}
 	r.certificate(c)
-	r.descriptors(descriptors())
+	r.descriptors(connections.Descriptors())
 	r.links(c, listening)
 }
 
@@ -224,11 +225,11 @@ const fewDescriptors = 1024
 
 func (r *Report) descriptors(limit uint64) {
 	r.fact("descriptors", "%d", limit)
-	r.fact("connections", "%d", connectionsFor(limit))
+	r.fact("connections", "%d", connections.For(limit))
 	if limit > 0 && limit < fewDescriptors {
 		r.wrong("this process may open %d files and connections only, so that %d connections can be open at once, idle "+
 			"ones too: raise the limit "+
-			"(ulimit -n, LimitNOFILE)", limit, connectionsFor(limit))
+			"(ulimit -n, LimitNOFILE)", limit, connections.For(limit))
 	}
 }
 

@@ -198,7 +198,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 // with an answer instead of being closed under the next request.
 func (a *app) drain() {
 	a.stopping.Store(true)
-	a.connections.end()
+	a.connections.End()
 	time.Sleep(drainTime)
 }
 
@@ -214,7 +214,7 @@ func (a *app) httpServer(handler http.Handler) *http.Server {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(a.Logger.Handler(), slog.LevelDebug),
 	}
-	a.connections.attach(s)
+	a.connections.Attach(s)
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/connections"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
@@ -26,7 +27,7 @@ func (a *app) webhooks() jobs.Job {
 	count := a.metrics.outcomes("boon_webhook_calls_total",
 		"Calls of webhooks, by outcome: taken, refused (an answer other than 2xx), failed (none).",
 		"taken", "refused", "failed")
-	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+service.Version, descriptors())
+	sender := webhook.NewSender(&webhook.Guard{Allow: a.WebhooksAllow}, "Boon/"+service.Version, connections.Descriptors())
 	d := &webhook.Deliverer{
 		Store: a.store, Send: sender.Send, Destination: sender.Destination, Directory: a.directory.Load,
 		Render: a.api.EventBody, SwitchOff: a.switchOff, Log: a.Logger, Random: rand.Float64, Tracer: a.telemetry.Tracer,

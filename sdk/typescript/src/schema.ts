@@ -2821,7 +2821,7 @@ export interface components {
             sequence: number | null;
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
-             *     too many wrong codes within an hour, or all new tills of the account did together (its key is that of the till where the last one was tried), and till.pin_limited when the PIN of a person rests after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
+             *     too many wrong codes within an hour, or all new tills of the account did together (its key is that of the till where the last one was tried), and till.pin_limited when the PIN of a person is paused after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
              *     something is left of it then. import.finished tells that the gifts of an import are there; they have no events gift.created. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
              *     with the gifts.
              * @enum {string}

@@ -1,4 +1,4 @@
-package server
+package connections
 
 import (
 	"cmp"
@@ -37,13 +37,13 @@ func (l *line) RemoteAddr() net.Addr {
 
 // lines are connections by their names.
 type lines struct {
-	*connections
+	*Connections
 	closed []string
 	conn   map[string]*line
 }
 
 func newLines(most int) *lines {
-	return &lines{connections: newConnections(most, clientip.Proxies{netip.MustParsePrefix("10.0.0.0/8")}),
+	return &lines{Connections: New(most, clientip.Proxies{netip.MustParsePrefix("10.0.0.0/8")}),
 		conn: map[string]*line{}}
 }
 
@@ -87,8 +87,8 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 			l.changed(l.conn[name], http.StateIdle)
 			l.changed(l.conn[name], http.StateClosed)
 		}
-		if l.count() != 3 || made != 2 || len(l.networks) != 3 {
-			t.Errorf("%d are open of %d networks, and %d made room", l.count(), len(l.networks), made)
+		if l.Count() != 3 || made != 2 || len(l.networks) != 3 {
+			t.Errorf("%d are open of %d networks, and %d made room", l.Count(), len(l.networks), made)
 		}
 		l.handle(l.conn["d"])
 		l.handle(l.conn["e"])
@@ -96,7 +96,7 @@ func TestTheOldestIdleConnectionMakesRoom(t *testing.T) {
 		for n, last := range []func(){
 			func() { l.changed(l.conn["b"], http.StateClosed) },
 			func() { l.changed(l.conn["d"], http.StateIdle) },
-			l.end,
+			l.End,
 		} {
 			name := fmt.Sprint("new ", n)
 			go func() {
@@ -127,7 +127,7 @@ func TestTheLongestCallMakesRoom(t *testing.T) {
 		l.handle(l.conn["first"])
 		time.Sleep(time.Second)
 		l.open("second", "203.0.114.1")
-		l.connections.open[l.conn["second"]].current.end()
+		l.Connections.open[l.conn["second"]].current.end()
 		end := l.call(l.conn["second"]) // one call of HTTP/2 after the other: none of them takes long
 		l.open("third", "203.0.115.1")
 		if waited := time.Since(begun); waited < busyLeast || waited > busyLeast+lookAgain {
@@ -173,7 +173,7 @@ func TestANetworkBeyondItsShareMakesRoom(t *testing.T) {
 		l.changed(conn, http.StateClosed)
 		delete(l.conn, name)
 	}
-	if len(l.networks)+len(l.beyond)+l.count() != 0 || l.phases.longest(time.Now(), 0) != nil {
+	if len(l.networks)+len(l.beyond)+l.Count() != 0 || l.phases.longest(time.Now(), 0) != nil {
 		t.Errorf("all are closed, and %v, %v are left", l.networks, l.beyond)
 	}
 }
@@ -182,7 +182,7 @@ func TestConnectionsFor(t *testing.T) {
 	t.Parallel()
 	for descriptors, want := range map[uint64]int{0: maxConnections,
 		1: 1, 20: 10, 256: 128, 1024: 896, 65_536: maxConnections, 1 << 62: maxConnections} {
-		if got := connectionsFor(descriptors); got != want {
+		if got := For(descriptors); got != want {
 			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
 		}
 	}

@@ -1,12 +1,12 @@
 //go:build unix
 
-package server
+package connections
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open; 0: it is not known. Go's runtime has raised
+// Descriptors is how many files and connections this process may have open; 0: it is not known. Go's runtime has raised
 // it to the hard limit.
-func descriptors() uint64 {
+func Descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0

@@ -1,4 +1,6 @@
-package server
+// Package connections keeps a process from running out of file descriptors, however many connections its clients open
+// and whatever they do with them.
+package connections
 
 import (
 	"context"
@@ -15,8 +17,8 @@ import (
 	"boon.example/internal/base/clientip"
 )
 
-// connections keeps the process from running out of file descriptors. Else no new connection could be accepted until
-// the timeouts of the others, and the database could not open its files.
+// Connections are those of a server's clients, at most so many at once. Without this limit no new connection could be
+// accepted until the timeouts of the others, and the database could not open its files.
 //
 // When a new connection finds all places taken, an older connection is closed:
 //  1. If a client network has more than its share of the places, it loses one; of several, the network with the most.
@@ -27,11 +29,11 @@ import (
 //  3. If there is none, a network beyond its share loses the longest of its calls. Else the new connection waits.
 //
 // Trusted proxies have no share: their connections are those of many clients.
-type connections struct {
+type Connections struct {
 	max     int
 	share   int // of one network
 	proxies clientip.Proxies
-	made    func() // told of every connection that was closed to make room
+	made    func()
 
 	mu       sync.Mutex
 	fewer    sync.Cond // a connection was closed, or may be
@@ -70,8 +72,8 @@ const (
 	lookAgain = 250 * time.Millisecond
 )
 
-// connectionsFor is how many connections a process with so many descriptors can have; 0 descriptors: it is not known.
-func connectionsFor(descriptors uint64) int {
+// For is how many connections a process with so many descriptors can have; 0 descriptors: it is not known.
+func For(descriptors uint64) int {
 	switch {
 	case descriptors == 0 || descriptors >= maxConnections+reservedDescriptors:
 		return maxConnections
@@ -81,8 +83,9 @@ func connectionsFor(descriptors uint64) int {
 	return int(descriptors - reservedDescriptors)
 }
 
-func newConnections(most int, proxies clientip.Proxies) *connections {
-	c := &connections{max: most, share: max(1, most/shares), proxies: proxies, made: func() {},
+// New allows so many connections. Those of trusted proxies are of many clients.
+func New(most int, proxies clientip.Proxies) *Connections {
+	c := &Connections{max: most, share: max(1, most/shares), proxies: proxies, made: func() {},
 		open: map[net.Conn]*connection{}, networks: map[string]*network{}, beyond: map[*network]bool{}}
 	c.fewer.L = &c.mu
 	return c
@@ -91,8 +94,8 @@ func newConnections(most int, proxies clientip.Proxies) *connections {
 // connectionKey is under which a request's connection travels in its context.
 type connectionKey struct{}
 
-// attach makes a server tell of its connections, and its handler of the requests that have come.
-func (c *connections) attach(s *http.Server) {
+// Attach makes a server tell of its connections, and its handler of the requests that have come.
+func (c *Connections) Attach(s *http.Server) {
 	s.ConnState = c.changed
 	handler := s.Handler
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
@@ -117,7 +120,7 @@ func (c *connections) attach(s *http.Server) {
 // requestBody tells when it has been read.
 type requestBody struct {
 	io.ReadCloser
-	connections *connections
+	connections *Connections
 	conn        net.Conn
 }
 
@@ -130,7 +133,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 }
 
 // handle is told that a request of HTTP/1.1 has been read, and is handled from now on.
-func (c *connections) handle(conn net.Conn) {
+func (c *Connections) handle(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.open[conn]; n != nil {
@@ -140,7 +143,7 @@ func (c *connections) handle(conn net.Conn) {
 }
 
 // read is told that the body of a request of HTTP/1.1 is going to be read.
-func (c *connections) read(conn net.Conn) {
+func (c *Connections) read(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.open[conn]; n != nil {
@@ -149,7 +152,7 @@ func (c *connections) read(conn net.Conn) {
 }
 
 // call is told that a stream of HTTP/2 begins; end, that it has ended.
-func (c *connections) call(conn net.Conn) (end func()) {
+func (c *Connections) call(conn net.Conn) (end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.open[conn]
@@ -168,7 +171,7 @@ func (c *connections) call(conn net.Conn) (end func()) {
 }
 
 // busy begins a phase of handling a call, and wait one of waiting for bytes.
-func (c *connections) busy(s *phase) {
+func (c *Connections) busy(s *phase) {
 	if s.conn.network == nil {
 		s.begin(&c.phases.busy)
 	} else {
@@ -176,7 +179,7 @@ func (c *connections) busy(s *phase) {
 	}
 }
 
-func (c *connections) wait(n *connection) {
+func (c *Connections) wait(n *connection) {
 	n.current.end()
 	if n.network == nil {
 		n.current.begin(&c.phases.waiting)
@@ -187,7 +190,7 @@ func (c *connections) wait(n *connection) {
 }
 
 // changed is told of every change in the state of a connection.
-func (c *connections) changed(conn net.Conn, state http.ConnState) {
+func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.open[conn]
@@ -206,7 +209,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 }
 
 // makeRoom waits until there is room for a new connection, and closes others for it.
-func (c *connections) makeRoom() {
+func (c *Connections) makeRoom() {
 	for len(c.open) >= c.max && !c.ended {
 		if victim := c.victim(time.Now()); victim != nil {
 			c.forget(victim)
@@ -221,7 +224,7 @@ func (c *connections) makeRoom() {
 }
 
 // victim is the connection that is closed next; nil: none for now.
-func (c *connections) victim(now time.Time) *connection {
+func (c *Connections) victim(now time.Time) *connection {
 	if len(c.beyond) == 0 {
 		return c.phases.longest(now, busyLeast)
 	}
@@ -232,7 +235,7 @@ func (c *connections) victim(now time.Time) *connection {
 	return most.phases.longest(now, 0)
 }
 
-func (c *connections) add(conn net.Conn) {
+func (c *Connections) add(conn net.Conn) {
 	n := &connection{conn: conn, network: c.networkOf(conn)}
 	n.current.conn = n
 	c.open[conn] = n
@@ -243,7 +246,7 @@ func (c *connections) add(conn net.Conn) {
 }
 
 // networkOf is the client network of a connection; nil: its other end is a trusted proxy.
-func (c *connections) networkOf(conn net.Conn) *network {
+func (c *Connections) networkOf(conn net.Conn) *network {
 	var peer netip.Addr
 	if address, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		peer = address.AddrPort().Addr()
@@ -260,7 +263,7 @@ func (c *connections) networkOf(conn net.Conn) *network {
 	return n
 }
 
-func (c *connections) tally(n *network, more int) {
+func (c *Connections) tally(n *network, more int) {
 	n.open += more
 	if n.open > c.share {
 		c.beyond[n] = true
@@ -272,7 +275,7 @@ func (c *connections) tally(n *network, more int) {
 	}
 }
 
-func (c *connections) forget(n *connection) {
+func (c *Connections) forget(n *connection) {
 	n.current.end()
 	for _, call := range n.calls {
 		call.end()
@@ -297,16 +300,23 @@ func abandon(conn net.Conn) {
 	conn.Close()
 }
 
-// end lets connections that wait be accepted, so that the servers can stop.
-func (c *connections) end() {
+// End lets connections that wait be accepted, so that the servers can stop.
+func (c *Connections) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
 	c.fewer.Broadcast()
 }
 
-func (c *connections) count() int {
+// Count is how many are open.
+func (c *Connections) Count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open)
 }
+
+// Max is how many may be open.
+func (c *Connections) Max() int { return c.max }
+
+// OnRoom has somebody be told of every connection that is closed to make room for another. It is called before Attach.
+func (c *Connections) OnRoom(made func()) { c.made = made }
