@@ -402,6 +402,7 @@ var arrows = map[string][]string{
 		"internal/event",
 		"internal/gift",
 		"internal/gift/codes",
+		"internal/guest",
 		"internal/merchant",
 		"internal/post/bars",
 		"internal/post/card",
@@ -420,6 +421,11 @@ var arrows = map[string][]string{
 		"internal/merchant",
 	},
 	"internal/gift/operation": {
+		"internal/gift",
+		"internal/merchant",
+	},
+	"internal/guest": {
+		"internal/base/normalize",
 		"internal/gift",
 		"internal/merchant",
 	},
@@ -509,6 +515,15 @@ var arrows = map[string][]string{
 		"internal/post/message",
 		"internal/post/picture",
 		"internal/post/qr",
+	},
+	"internal/post/guestlink": {
+		"internal/gift",
+		"internal/guest",
+		"internal/merchant",
+		"internal/post/card",
+		"internal/post/locale",
+		"internal/post/mail",
+		"internal/post/message",
 	},
 	"internal/post/lease": {},
 	"internal/post/locale": {
@@ -619,6 +634,7 @@ var arrows = map[string][]string{
 		"internal/ledger/verify",
 		"internal/merchant",
 		"internal/post/delivery",
+		"internal/post/guestlink",
 		"internal/post/mail",
 		"internal/post/message",
 		"internal/post/notice",
@@ -700,6 +716,7 @@ var arrows = map[string][]string{
 		"internal/store/db",
 		"internal/store/erase",
 		"internal/store/feed",
+		"internal/store/guests",
 		"internal/store/hooks",
 		"internal/store/imported",
 		"internal/store/lookup",
@@ -769,6 +786,10 @@ var arrows = map[string][]string{
 		"internal/base/durable",
 		"internal/chain",
 		"internal/sealed",
+	},
+	"internal/store/guests": {
+		"internal/guest",
+		"internal/store/db",
 	},
 	"internal/store/hooks": {
 		"internal/event",

@@ -126,6 +126,7 @@ turns, by account | internal/face/web sheets | PDFs of orders
 turns, by account | internal/ledger verifying | dry runs that show verification codes
 turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key
+turns, by account | internal/store/lookup guests | readers of lists of guests
 turns, by account | internal/store/lookup orders | readers of orders and purchases
 turns, by account | internal/store/feed reading | reads of those that wait for events
 turns, by account | internal/post/webhook d.backlogReads | reads of endpoints that are behind

@@ -55,6 +55,7 @@ var Served = map[string]string{
 	"guides/books.md":             "docs/books",
 	"guides/import.md":            "docs/import",
 	"guides/wallet.md":            "docs/wallet",
+	"guides/my-gifts.md":          "docs/my-gifts",
 	"guides/cards.md":             "docs/cards",
 	"guides/care.md":              "docs/care",
 	"guides/going-live.md":        "docs/going-live",

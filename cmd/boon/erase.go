@@ -128,10 +128,14 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 		seen += int64(rows)
 		looked(seen, max(seen, all))
 	})
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return n, err
 	}
 	ask := erase.Request{Account: a, Contact: c.Contact, Force: c.Force, DryRun: c.DryRun}
+	// Before the gifts: who is signed in would else see meanwhile what is left of them.
+	if n.Guests, err = s.Eraser.Guests(t, ask); err != nil || len(ids) == 0 {
+		return n, err
+	}
 	if !c.DryRun {
 		what := fmt.Sprintf("erases what %d gifts of account %s say of a person", len(ids), a.ID)
 		err := s.LogExport(t, event.TrailEntry{AccountID: a.ID, Action: event.PersonErased, What: what})
@@ -144,7 +148,9 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 		gifts++
 		done(gifts, int64(len(ids)))
 	}
-	return s.Eraser.Gifts(t, ask, ids)
+	counts, err := s.Eraser.Gifts(t, ask, ids)
+	n.Add(counts)
+	return n, err
 }
 
 // lists tells how many lists of *Send to many* name the person. They stay as they are: some of it may be sent already.
@@ -175,6 +181,9 @@ func (c *eraseCmd) tell(t *terminal.Terminal, s *store.Store, n erase.Counts) er
 	} else {
 		fmt.Fprintf(t.Stdout, ", %d stored answers, %d jobs, %d messages of the outbox, %d answers of webhooks.\n", n.Answers,
 			n.Jobs, n.Messages, n.Attempts)
+	}
+	if n.Guests > 0 {
+		fmt.Fprintf(t.Stdout, "%s: %d links to \"my gifts\" and sessions there.\n", verb, n.Guests)
 	}
 	if n.Waiting > 0 {
 		fmt.Fprintf(t.Stdout, "%d gifts are left as they are, as they are still to be sent: cancel them, send them "+

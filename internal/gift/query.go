@@ -23,6 +23,7 @@ type Filter struct {
 	MadeBy       string   // the system key that made it; "": any
 	LastFour     string   // of the code
 	Contacts     []string // to one of which the gift goes, or went before: spellings of one contact; see ParseSearch
+	Buyer        string   // the e-mail address of who paid, A to Z in small letters
 	Words        []string // of the recipient's name; see SearchWords
 	Before       guid.ID  // the last voucher of the page before, in descending order of id; zero: from the newest
 	Limit        int

@@ -132,6 +132,13 @@ func (k *Keys) StaffHash(token string) []byte { return k.hash("staff", token) }
 // StaffHashes are the hashes of such a token, with every key.
 func (k *Keys) StaffHashes(token string) [][]byte { return k.hashes("staff", token) }
 
+// GuestHash is what the token of a guest's link or session will be found by; GuestHashes are what it can have been
+// noted under.
+func (k *Keys) GuestHash(token string) []byte { return k.hash("guest", token) }
+
+// GuestHashes are the hashes of such a token, with every key.
+func (k *Keys) GuestHashes(token string) [][]byte { return k.hashes("guest", token) }
+
 // passProof is the length of what proves a pass: the key's id, and 128 bits of the HMAC.
 const passProof = 17
 
@@ -174,6 +181,11 @@ func (k *Keys) AddressHash(address string) []byte { return k.hash("address", add
 // kept.
 func (k *Keys) ContactHash(owner guid.ID, contact string) []byte {
 	return k.hash("contact", owner.String()+" "+contact)
+}
+
+// ContactHashes are those that it can have been given: with every key.
+func (k *Keys) ContactHashes(owner guid.ID, contact string) [][]byte {
+	return k.hashes("contact", owner.String()+" "+contact)
 }
 
 // SignIn proves later that this text was proven to be true once: who signed in, where, and until when.

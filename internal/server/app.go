@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/connections"
 	"boon.example/internal/base/telemetry"
+	"boon.example/internal/contact"
 	"boon.example/internal/face/api"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
@@ -168,8 +169,12 @@ func (a *app) record(ctx context.Context, d ledger.Deliver) error {
 
 // mayNotify asks whether a notice is within the daily limits of its account.
 func (a *app) mayNotify(ctx context.Context, j ledger.Job, g *gift.Gift) (bool, error) {
-	err := a.do(ctx, j.AccountID, "notice",
-		&ledger.Notice{Account: j.AccountID, Method: g.Card.Method, Contact: g.Card.Contact})
+	return a.mayMessage(ctx, j.AccountID, g.Card.Method, g.Card.Contact)
+}
+
+// mayMessage counts a message, and tells whether it is within the daily limits of its account.
+func (a *app) mayMessage(ctx context.Context, account guid.ID, method contact.Method, to string) (bool, error) {
+	err := a.do(ctx, account, "notice", &ledger.Notice{Account: account, Method: method, Contact: to})
 	if errors.Is(err, refusal.RateLimited) {
 		return false, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/jobs/retention"
 	"boon.example/internal/post/delivery"
+	"boon.example/internal/post/guestlink"
 	"boon.example/internal/post/notice"
 )
 
@@ -66,6 +67,8 @@ func (a *app) list() []jobs.Job {
 		a.webhooks(),
 		{Name: "tell-staff", Every: notice.Every, Batch: a.notices().Batch,
 			Failed: "mails to the staff could not be sent"},
+		{Name: "send-guest-links", Every: guestlink.Every, Batch: a.guestLinks().Batch,
+			Failed: "links to guests' gifts could not be sent"},
 		a.phones.job(),
 	}
 	if a.Certificate != nil && a.Certificate.Check != nil {
@@ -82,6 +85,13 @@ func (a *app) list() []jobs.Job {
 func (a *app) notices() *notice.Sender {
 	return &notice.Sender{Store: a.store, Email: a.carriers.email, Test: delivery.OutboxCarrier{Outbox: a.store},
 		Directory: a.directory.Load, PublicURL: a.PublicURL, RetryFor: cmp.Or(a.RetryFor, 24*time.Hour), Log: a.Logger}
+}
+
+// guestLinks sends people who ask for their gifts a link.
+func (a *app) guestLinks() *guestlink.Sender {
+	return &guestlink.Sender{Store: a.store, Email: a.carriers.email, SMS: a.carriers.sms,
+		Test: delivery.OutboxCarrier{Outbox: a.store}, Directory: a.directory.Load, PublicURL: a.PublicURL,
+		Allow: a.mayMessage, Log: a.Logger}
 }
 
 // listsEvery is how often lists of people who are sent gifts are looked for: somebody waits for theirs.
@@ -123,6 +133,8 @@ func (a *app) forget() []jobs.Job {
 			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetSheets(ctx, time.Now()) })},
 		{Name: "delete-lists", Every: forgetEvery, Failed: "what is old could not be deleted",
 			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetSendLists(ctx, time.Now()) })},
+		{Name: "delete-guest-links", Every: forgetEvery, Failed: "what is old could not be deleted",
+			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.ForgetGuests(ctx, time.Now()) })},
 		{Name: "free-messages", Every: forgetEvery, Failed: "messages that a wrong clock holds could not be freed",
 			Batch: jobs.Whole(func(ctx context.Context) error { return a.store.FreeJobs(ctx, time.Now()) })},
 	}

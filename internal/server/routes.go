@@ -35,6 +35,10 @@ func (a *app) faces() http.Handler {
 	pages := web.Config{PublicURL: a.PublicURL, Gifts: a.store, Directory: a.directory.Load, Log: a.Logger,
 		Fonts: a.Fonts, Order: a.store.OrderBySheet, Clock: a.store.Clock, Away: a.store.Away,
 		Phones: a.store, Proofs: a.store.Keys(), Registered: a.phones.Registered,
+		Guests: a.store, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil,
+		SameOrigin: func(next http.Handler) http.Handler {
+			return a.service.SameOrigin("A page of another origin may do nothing here.", next)
+		},
 		ClientAddress: a.Proxies.Client, Fail: a.service.Fail, Admit: a.service.Page}
 	if a.Outbox {
 		pages.Messages = newOutbox(a.store, a.gateways())

@@ -74,6 +74,8 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
 	must(t, err)
 	fillStaff(t, s, a.ID)
+	l := linkAt(t, s, a.ID, "ana@example.com", noon)
+	must(t, s.SignInGuest(t.Context(), l, "a session", noon))
 	must(t, s.KeepSendList(t.Context(), sendListOf(a.ID), &sendlist.Content{Rows: []sendlist.Row{{Line: 2}}}))
 	sendAgain(t, s, &gifts[0])
 	saveOrder(t, s, gifts[0].AccountID, 2, "One per guest.", "Not on Sundays.")

@@ -21,6 +21,7 @@ import (
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
 	"boon.example/internal/store/feed"
+	"boon.example/internal/store/guests"
 	"boon.example/internal/store/hooks"
 	"boon.example/internal/store/imported"
 	"boon.example/internal/store/lookup"
@@ -68,6 +69,7 @@ type Store struct {
 	*staff.Staff       // who comes in to the console
 	*breakage.Breakage // what was booked as breakage
 	*sendlists.Lists   // lists of people who are sent gifts
+	*guests.Guests     // people who look at their gifts
 	*imported.Register // imports that bring gifts of another system in
 	Eraser             *erase.Eraser
 
@@ -102,7 +104,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	reader.Remember()
 	sets := setup.New(d)
 	return &Store{Setup: sets, Staff: staff.New(d, sets), Breakage: breakage.New(d, sets),
-		Lists: sendlists.New(d), Register: imported.New(d, sets), Reader: reader,
+		Lists: sendlists.New(d), Guests: guests.New(d), Register: imported.New(d, sets), Reader: reader,
 		Feed: feed.New(d, reader), Hooks: hooks.New(d), Passes: passes.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil

@@ -26,6 +26,11 @@ var (
 	tmplReplaced = parse("replaced.html")
 	tmplMethod   = parse("method.html")
 	tmplFailed   = parse("failed.html")
+	tmplFind     = parse("find.html")
+	tmplSent     = parse("sent.html")
+	tmplEnter    = parse("enter.html")
+	tmplOver     = parse("over.html")
+	tmplMy       = parse("my.html")
 )
 
 func parse(name string) *template.Template {

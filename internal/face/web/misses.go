@@ -47,10 +47,13 @@ func (m *misses) take(rate ratelimit.Rate, of string, now time.Time) time.Durati
 	return 0
 }
 
-// tooMany is why a request for a gift that there is not is answered with 429.
-type tooMany struct{ wait time.Duration }
+// tooMany is why a request for a gift that there is not, or for a link to gifts, is answered with 429.
+type tooMany struct {
+	wait  time.Duration
+	links bool // it is about links
+}
 
-func (*tooMany) Error() string { return "too many addresses without a gift were asked for" }
+func (*tooMany) Error() string { return "too many addresses without a gift, or links, were asked for" }
 
 // seconds is what Retry-After says.
 func (t *tooMany) seconds() string { return strconv.Itoa(int(math.Ceil(t.wait.Seconds()))) }
@@ -58,7 +61,7 @@ func (t *tooMany) seconds() string { return strconv.Itoa(int(math.Ceil(t.wait.Se
 // miss counts a request for a gift that there is not, and gives the error that it is answered with.
 func (s *site) miss(r *http.Request) error {
 	if wait := s.misses.count(clientip.Network(s.ClientAddress(r)), time.Now()); wait > 0 {
-		return &tooMany{wait}
+		return &tooMany{wait: wait}
 	}
 	return refusal.NotFound
 }

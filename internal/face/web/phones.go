@@ -206,7 +206,7 @@ var writeRate = ratelimit.Rate{Burst: 20, Refill: 10 * time.Second}
 // writing counts a request that writes.
 func (s *site) writing(h *held) error {
 	if wait := s.writes.take(writeRate, h.voucher.String(), time.Now()); wait > 0 {
-		return &tooMany{wait}
+		return &tooMany{wait: wait}
 	}
 	return nil
 }

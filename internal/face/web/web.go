@@ -2,8 +2,9 @@
 // front page.
 //
 // Pages are plain HTML, rendered on the server into a buffer, so that a page is whole or an error. They need no script
-// (the gift page has a small one for a button or two), load nothing from another host, and never change anything: link
-// previews and scanners open them too. The package decides nothing about a gift; it asks package card what to show.
+// (the gift page has a small one for a button or two), load nothing from another host, and opening one never changes
+// anything: link previews and scanners open them too. Only the forms of "my gifts" change something. The package
+// decides nothing about a gift; it asks package card what to show.
 package web
 
 import (
@@ -54,6 +55,12 @@ type Config struct {
 	Proofs     Proofs
 	Registered func(event.PassDevice)
 
+	// Guests keeps who looks at their gifts; nil: nobody can. Email and SMS tell which messages live accounts can send.
+	// SameOrigin refuses forms of other origins; nil: those of other hosts.
+	Guests     Guests
+	Email, SMS bool
+	SameOrigin func(http.Handler) http.Handler
+
 	ClientAddress func(*http.Request) netip.Addr // nil: that of the connection
 	Away          func(error) bool               // tells that an error will pass: the store is away; nil: none does
 
@@ -96,6 +103,8 @@ type site struct {
 	sheets   *fair.Places // for the PDFs of orders
 	passes   passes
 	writes   misses // how often phones register and unregister, by gift
+	asks     misses // how often links to gifts are asked for
+	secure   bool   // cookies go over TLS only
 }
 
 // now is the time by the clock of an account.
@@ -119,7 +128,8 @@ func Handler(c Config) http.Handler {
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
 	}
-	s := &site{Config: c, printing: fair.New(printers), sheets: fair.New(sheetPrinters)}
+	s := &site{Config: c, printing: fair.New(printers), sheets: fair.New(sheetPrinters),
+		secure: strings.HasPrefix(c.PublicURL, "https://")}
 	mux := http.NewServeMux()
 	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Admit(h)) }
 	page("/{$}", s.page(s.front))
@@ -128,6 +138,7 @@ func Handler(c Config) http.Handler {
 	mux.Handle("/g/{token}"+card.PassPath, s.reads(http.HandlerFunc(s.applePass)))
 	page("/g/{token}"+card.GooglePath, s.reads(http.HandlerFunc(s.googlePass)))
 	s.phones(mux)
+	s.my(mux)
 	mux.Handle("/g/{token}"+PrintPath, s.prints(s.printGift))
 	mux.Handle("/orders/{sheet}"+PrintPath, s.prints(s.printOrder))
 	page("/assets/{hash}", s.reads(http.HandlerFunc(s.asset)))
@@ -217,13 +228,18 @@ func (page) ThemeDark() string { return darkGrounds[0].String() }
 func (s *site) reads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			p := told(readIn(r, merchant.English), "page.method.title", tmplMethod, http.StatusMethodNotAllowed)
-			p.allow = "GET, HEAD"
-			s.write(w, r, p)
+			s.refuseMethod(w, r, "GET, HEAD")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refuseMethod tells which methods there are.
+func (s *site) refuseMethod(w http.ResponseWriter, r *http.Request, allow string) {
+	p := told(readIn(r, merchant.English), "page.method.title", tmplMethod, http.StatusMethodNotAllowed)
+	p.allow = allow
+	s.write(w, r, p)
 }
 
 // page writes what h makes. An error that is refusal.NotFound is the 404 page; any other is logged and is the 500 page,
@@ -259,7 +275,9 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if many, ok := errors.AsType[*tooMany](err); ok {
 		w.Header().Set("Retry-After", many.seconds())
-		s.write(w, r, told(l, "page.wait.title", tmplTooMany, http.StatusTooManyRequests))
+		p := told(l, "page.wait.title", tmplTooMany, http.StatusTooManyRequests)
+		p.Main = many.links
+		s.write(w, r, p)
 		return
 	}
 	busy := errors.Is(err, errBusy)
@@ -293,7 +311,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p page) {
 	}
 	if p.status >= http.StatusBadRequest {
 		w.Header().Add("Vary", "Accept")
-		if s.Fail != nil && !AsksForHTML(r) {
+		if s.Fail != nil && !p.forms && !AsksForHTML(r) { // who sends a form reads pages
 			s.Fail(w, r, p.status)
 			return
 		}

@@ -410,7 +410,8 @@ func forgetPhones(ctx context.Context, tx *sql.Tx, account any, id guid.ID) erro
 }
 
 // outbox gives the messages about a gift, by any person's contact that is asked for or by none. It also looks into
-// those of which the program before did not write what they are about.
+// those of which the program before did not write what they are about. Of messages about no gift, it gives those to the
+// contact that is asked for.
 func (e *Eraser) outbox(ctx context.Context, ask Request, id guid.ID) (ids []guid.ID, err error) {
 	const about = `SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $1 AND o.voucher_id = $2
 		UNION ALL SELECT o.id, o.message FROM outbox AS o WHERE o.account_id = $3`
@@ -429,7 +430,7 @@ func (e *Eraser) outbox(ctx context.Context, ask Request, id guid.ID) (ids []gui
 		if err := json.Unmarshal(text, &m); err != nil {
 			return fmt.Errorf("message %s is damaged", key)
 		}
-		if m.GiftID == id && m.AccountID == ask.Account.ID {
+		if m.GiftID == id && m.AccountID == ask.Account.ID && (!id.IsZero() || ask.is(m.To)) {
 			ids = append(ids, key)
 		}
 		return nil

@@ -54,6 +54,7 @@ type Counts struct {
 	Jobs     int // messages that are not sent any more
 	Messages int // of the outbox
 	Attempts int // answers of webhooks
+	Guests   int // links to "my gifts", and sessions there
 }
 
 // Add adds up.
@@ -61,6 +62,7 @@ func (c *Counts) Add(more Counts) {
 	c.Gifts, c.Waiting, c.Entries = c.Gifts+more.Gifts, c.Waiting+more.Waiting, c.Entries+more.Entries
 	c.Answers, c.Jobs = c.Answers+more.Answers, c.Jobs+more.Jobs
 	c.Messages, c.Attempts = c.Messages+more.Messages, c.Attempts+more.Attempts
+	c.Guests += more.Guests
 }
 
 // giftsAtOnce is of how many gifts the answers are changed before the gifts themselves are: more than one order has.

@@ -31,12 +31,14 @@ type Reader struct {
 	codes   atomic.Int64 // look-ups by a code
 	lists   *fair.Places // of readers of lists; all three kinds take turns by account
 	tills   *fair.Places // for lists of one key each, which are short: they wait for none of the others
+	guests  *fair.Places // nor for lists of people who look at their own gifts
 	orders  *fair.Places // nor does who acts on an order or a purchase wait for any list
 }
 
 // New reads from an open database.
 func New(d *db.DB) *Reader {
-	return &Reader{db: d, lists: fair.New(2), tills: fair.New(2), orders: fair.New(2)}
+	return &Reader{db: d, lists: fair.New(2), tills: fair.New(2), orders: fair.New(2),
+		guests: fair.New(2)}
 }
 
 // listShare is how long a list waits after it was read, in times of its reading, before the next one may use its
@@ -78,6 +80,12 @@ func (r *Reader) Gifts(ctx context.Context, f gift.Filter) (all []gift.Gift, _ e
 // List gives a page of gifts, the newest first: in descending order of their ids.
 func (r *Reader) List(ctx context.Context, f gift.Filter) (gift.Page, error) {
 	return r.list(ctx, f, r.lists, listShare)
+}
+
+// GuestGifts is List for people who look at their own gifts: these wait for each other, and no list of a merchant waits
+// for them.
+func (r *Reader) GuestGifts(ctx context.Context, f gift.Filter) (gift.Page, error) {
+	return r.list(ctx, f, r.guests, listShare)
 }
 
 func (r *Reader) list(ctx context.Context, f gift.Filter, readers *fair.Places, share time.Duration) (page gift.Page,
@@ -205,6 +213,10 @@ func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any
 		// The first half lets the partial index be used.
 		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))},
 			also(rest, keys)
+	case f.Buyer != "":
+		// The first half lets the partial index be used.
+		buyer := r.db.Text(buyers) + w.arg(f.Buyer)
+		sources, rest = []string{from("card", "voucher_id", ` AND t.email_address <> '' AND `+buyer)}, also(rest, keys)
 	case len(keys) > 0:
 		for _, k := range keys {
 			sources = append(sources, from("gift_search", "voucher_id", ` AND t.key = `+w.arg(k)))
@@ -213,6 +225,10 @@ func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any
 		sources = []string{from("voucher", "id", "")}
 	}
 	fits := fitting(w, account, f, rest)
+	if f.Buyer != "" {
+		fits += ` AND ` + exists(`card AS t WHERE t.account_id = `+account+` AND t.voucher_id = k.id AND `+r.db.Text(buyers)+
+			w.arg(f.Buyer))
+	}
 	text := `SELECT k.id, ` + fits + ` FROM (` + sources[0] + `) AS k ORDER BY k.id DESC`
 	if len(sources) > 1 {
 		for i := range sources {
@@ -223,6 +239,10 @@ func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any
 	}
 	return text, w.args
 }
+
+// buyers begins a condition on card t: who paid for it. The letters A to Z are small, whatever the collation of the
+// database is.
+var buyers = db.Text{SQLite: `lower(t.email_address) = `, Postgres: `lower(t.email_address COLLATE "C") = `}
 
 // also adds keys to those that must be found too, if there are any.
 func also(rest [][][]byte, keys [][]byte) [][][]byte {

@@ -76,6 +76,13 @@ var All = []Table{
 	// claimed together.
 	{Name: "send_list", Key: key("account_id", "id"), Owner: "store/sendlists", Place: coordinator,
 		Unverified: "a row that was changed does not open"},
+	// A link is there for a day, as links are counted. Those of all accounts are claimed together.
+	{Name: "guest_link", Key: key("account_id", "hash"), Owner: "store/guests", Place: coordinator,
+		People:     "contacts that asked for their gifts",
+		Unverified: "a row that was changed does not open"},
+	{Name: "guest_session", Key: key("account_id", "hash"), Owner: "store/guests", Place: byAccount,
+		People:     "contacts that look at their gifts",
+		Unverified: "a row that was changed does not open"},
 	{Name: "trail", Key: key("account_id", "id"), Owner: "store/setup", Place: byAccount,
 		Unverified: "nothing is worked out from it"},
 	{Name: "used_record", Key: key("account_id", "record_id"), Owner: "store", Place: byAccount,
