@@ -72,6 +72,7 @@ var arrows = map[string][]string{
 	"internal/base/jsontape":  {},
 	"internal/base/nice":      {},
 	"internal/base/normalize": {},
+	"internal/base/jwks":      {},
 	"internal/base/openid":    {},
 	"internal/base/phone": {
 		"internal/base/phrase",
@@ -609,6 +610,7 @@ var arrows = map[string][]string{
 		"internal/base/certificate",
 		"internal/base/clientip",
 		"internal/base/connections",
+		"internal/base/jwks",
 		"internal/base/openid",
 		"internal/base/span",
 		"internal/base/telemetry",
@@ -964,9 +966,9 @@ var providers = func() (all []string) {
 		}
 	}
 	for _, folder := range all {
-		arrows[folder] = []string{"internal/base/admission", "internal/base/publickey", "internal/face/provider",
-			"internal/gift", "internal/gift/codes", "internal/gift/operation", "internal/ledger", "internal/merchant",
-			"internal/service"}
+		arrows[folder] = []string{"internal/base/admission", "internal/base/jwks", "internal/base/publickey",
+			"internal/face/provider", "internal/gift", "internal/gift/codes", "internal/gift/operation",
+			"internal/ledger", "internal/merchant", "internal/service"}
 	}
 	arrows["internal/server"] = append(arrows["internal/server"], all...)
 	return all

@@ -151,6 +151,7 @@ one party only | internal/base/ratelimit type Limiter | buckets of these; those 
 one party only | internal/face/web type misses | wrong addresses of gifts, of a network, and registrations of phones, of a gift; beyond 50,000 all are forgotten
 one party only | internal/post/pass/google type work | what is to be written at Google of an account
 one party only | internal/post/pass/google turns | calls to Google of an account, 8 at once
+one party only | internal/base/jwks type Keys | the keys of the shops of providers; who waits for a shop's keys is called by that shop
 nobody waits | internal/post/pass/google type Writer | what is done for each account
 one party only | internal/post/pass/push type queue | pushes of an account that wait, one for each of its phones
 one party only | internal/post/webhook calls | calls of an account's endpoints

@@ -2,6 +2,7 @@ package merchant
 
 import (
 	"crypto/subtle"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -13,13 +14,14 @@ type Platform string
 
 // The platforms.
 const (
-	Toast Platform = "toast"
-	Wix   Platform = "wix"
-	VTEX  Platform = "vtex"
+	Toast  Platform = "toast"
+	Wix    Platform = "wix"
+	VTEX   Platform = "vtex"
+	Saleor Platform = "saleor"
 )
 
 // Platforms lists them all.
-func Platforms() []Platform { return []Platform{Toast, Wix, VTEX} }
+func Platforms() []Platform { return []Platform{Toast, Wix, VTEX, Saleor} }
 
 // Provider makes an account the gift card provider of a platform. Its changes stand in histories under its ID, as
 // those of a key do.
@@ -29,7 +31,7 @@ type Provider struct {
 	Platform Platform `json:"platform" setup:",required"`
 	// that the platform may show; two while one takes the other's place
 	Secrets []KeyHash `json:"secrets,omitempty" setup:"secret" also:"nextSecret" told:"secrets"`
-	// that the platform's tokens are for, or by which it names itself; "": neither
+	// that the platform's tokens are for, by which it names itself, or where it is; "": none of these
 	App string `json:"app,omitempty"`
 	// the public key that verifies them, as PKIX has it
 	SignedBy []byte `json:"signedBy,omitempty" setup:"publicKey"`
@@ -39,7 +41,7 @@ type Provider struct {
 	Limits Limits `json:"limits,omitzero"`
 	// where what the platform sells is purchased; zero: it sells nothing
 	StorefrontID guid.ID `json:"storefront,omitzero" is:"storefront"`
-	// for which what it debits is held until it is settled; 0: it is redeemed at once
+	// for which what it debits is held until it is settled; 0: as its protocol has it
 	HoldDays int `json:"holdDays,omitempty" is:"days" told:"days of a hold"`
 	// from which the platform calls
 	Networks Networks `json:"networks,omitempty"`
@@ -85,6 +87,14 @@ func (p *Provider) Verify(text string) bool {
 		found |= subtle.ConstantTimeCompare(shown[:], p.Secrets[i][:])
 	}
 	return found == 1
+}
+
+// IsAtOrigin reports whether the provider's App is an address of HTTP with a host, and nothing after it. Which hosts
+// may be called is the operator's to say.
+func (p *Provider) IsAtOrigin() bool {
+	u, err := url.Parse(p.App)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" &&
+		p.App == u.Scheme+"://"+u.Host
 }
 
 // Location is the location that the platform calls by this name; zero: there is none.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/jwks"
 	"boon.example/internal/base/openid"
 	"boon.example/internal/face/agent"
 	"boon.example/internal/face/api"
@@ -19,6 +20,7 @@ import (
 	consolesetup "boon.example/internal/face/console/setup"
 	"boon.example/internal/face/console/signin"
 	"boon.example/internal/face/provider"
+	"boon.example/internal/face/provider/saleor"
 	"boon.example/internal/face/provider/toast"
 	"boon.example/internal/face/provider/vtex"
 	"boon.example/internal/face/provider/wix"
@@ -26,6 +28,7 @@ import (
 	"boon.example/internal/face/web"
 	"boon.example/internal/guid"
 	"boon.example/internal/post/print"
+	"boon.example/internal/post/webhook"
 	"boon.example/internal/store"
 )
 
@@ -121,6 +124,8 @@ func (a *app) platforms(mux *http.ServeMux) {
 	mux.Handle(provider.Path+"wix/{provider}/v1/{method}", wix.Handler(a.service))
 	mux.Handle(provider.Path+"vtex/{provider}/{path...}", vtex.Handler(a.service))
 	mux.Handle(provider.Path+"vtex/{provider}", vtex.Handler(a.service)) // else the mux leads here from there, and back
+	guard := &webhook.Guard{Allow: a.WebhooksAllow}
+	mux.Handle(provider.Path+"saleor/{provider}/{call}", saleor.Handler(a.service, jwks.New(guard.Client())))
 }
 
 // tills adds the tills.

@@ -54,13 +54,17 @@ func TestProviders(t *testing.T) {
 		{"[{name: R-1, location: 3b0d1a6e-7c1f-4a57-9a43-6f2f5f0e7a11}]", "[]", "sites: An empty list means nowhere"},
 		{"        secret:", "        app: a\n        secret:",
 			"app: The platform toast has none; it proves itself by secret and nextSecret."},
-		{"        secret:", "        holdDays: 45\n        secret:", "holdDays: Only vtex settles later what it debits."},
+		{"        secret:", "        holdDays: 45\n        secret:",
+			"holdDays: Only vtex and saleor settle later what they debit."},
 		{"        secret:", "        holdDays: 0\n        secret:", "holdDays: This must be a whole number of days from 1"},
 		{"        secret:", "        networks: [0.0.0.0/0]\n        secret:",
 			"networks[0]: \"0.0.0.0/0\" is every address there is"},
 		{"        secret:", "        networks: []\n        secret:", "networks: An empty list means nowhere"},
 		{"toast\n", "vtex\n", "accounts[0].providers[0].app: This field is required."},
 		{"toast\n", "wix\n", "secret: The platform wix has none; it proves itself by app and publicKey."},
+		{"toast\n", "saleor\n        app: https://shop.example.com/graphql/\n",
+			"app: For saleor, app is the address of the shop's API without a path"},
+		{"toast\n", "saleor\n        app: ftp://shop.example.com\n", "app: For saleor, app is the address"},
 		{"toast\n", "wix\n        publicKey: x\n", "publicKey: This is not a public key in PEM form"},
 	} {
 		if told := parse(strings.Replace(good, c.from, c.to, 1)); !strings.Contains(told, c.want) {

@@ -86,7 +86,7 @@ var parts = []struct {
 		{"guides/care.md", "Look after gifts"},
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/journals.md", "Journals for your bookkeeping"},
-		{"guides/platforms.md", "Toast, Wix and VTEX"},
+		{"guides/platforms.md", "Toast, Wix, VTEX and Saleor"},
 		{"guides/agents.md", "Agents"},
 		{"guides/till.md", "At the counter"},
 		{"guides/console.md", "In the console"},

@@ -108,6 +108,20 @@ func NewSender(g *Guard, agent string, descriptors uint64) *Sender {
 	return s
 }
 
+// Client is a client of HTTP that calls what the guard lets through. It follows no redirect and uses no proxy.
+func (g *Guard) Client() *http.Client {
+	t := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, MaxResponseHeaderBytes: 16 << 10,
+		MaxIdleConns: minIdle, IdleConnTimeout: 30 * time.Second}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return g.connect(ctx, network, address, false)
+	}
+	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return dialTLS(ctx, g, t.TLSClientConfig, network, address)
+	}
+	return &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
 // remember remembers where a connection leads, and hands it on.
 func (s *Sender) remember(address string, c net.Conn, err error) (net.Conn, error) {
 	if err != nil {

@@ -26,17 +26,18 @@ func checkProvider(f fields, p *merchant.Provider) {
 		f.add(f.at.Line, f.path("storefront"),
 			"Say in which storefront the platform sells: with activate or reload, it needs one.")
 	}
-	if p.HoldDays > 0 && p.Platform != merchant.VTEX {
-		f.problem(f.values["holdDays"], "Only vtex settles later what it debits.")
+	if p.HoldDays > 0 && p.Platform != merchant.VTEX && p.Platform != merchant.Saleor {
+		f.problem(f.values["holdDays"], "Only vtex and saleor settle later what they debit.")
 	}
 	checkProof(f, p)
 }
 
 // proofs are the fields by which each platform proves itself.
 var proofs = map[merchant.Platform][]string{
-	merchant.Toast: {"secret", "nextSecret"},
-	merchant.Wix:   {"app", "publicKey"},
-	merchant.VTEX:  {"app", "secret", "nextSecret"},
+	merchant.Toast:  {"secret", "nextSecret"},
+	merchant.Wix:    {"app", "publicKey"},
+	merchant.VTEX:   {"app", "secret", "nextSecret"},
+	merchant.Saleor: {"app"},
 }
 
 // Unproven is a provider whose secret the file does not say. It keeps those that it has.
@@ -64,6 +65,9 @@ func checkProof(f fields, p *merchant.Provider) {
 		default:
 			f.require(name)
 		}
+	}
+	if p.Platform == merchant.Saleor && p.App != "" && !p.IsAtOrigin() {
+		f.problem(f.values["app"], "For saleor, app is the address of the shop's API without a path.")
 	}
 	if p.Platform == merchant.VTEX && len(p.Sites) > 1 {
 		f.problem(f.values["sites"], "VTEX does not say at which of its places a gift is used: name one site.")
