@@ -53,6 +53,7 @@ var Served = map[string]string{
 	"start/install-typescript.md": "docs/install-typescript",
 	"guides/agents.md":            "docs/agents",
 	"guides/books.md":             "docs/books",
+	"guides/connect.md":           "docs/connect",
 	"guides/import.md":            "docs/import",
 	"guides/wallet.md":            "docs/wallet",
 	"guides/my-gifts.md":          "docs/my-gifts",

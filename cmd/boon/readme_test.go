@@ -30,6 +30,8 @@ func TestAfternoon(t *testing.T) {
 		{"docs/guides/send.md", "", "\n## No such heading", 1, []string{`"status":"CANCELLED"`}},
 		{"docs/guides/take.md", "", "\n## No such heading", 1, []string{`"eligibility":{`,
 			`"amount":10.00,"currentBalance":15.50`, `"holdID":"`, `"reversalID":"`}},
+		{"docs/guides/connect.md", "", "\n## No such heading", 1, []string{`"amount":20.00`, `"currentBalance":0.00`,
+			`"currentBalance":5.00`}},
 		{"docs/guides/test-mode.md", "", "\n## No such heading", 1, []string{`"due":0`}},
 		{"docs/reference/events.md", "", "\n## No such heading", 1, []string{`"type":"gift.created"`, `"nextCursor":"`}},
 	} {

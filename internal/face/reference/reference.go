@@ -86,6 +86,7 @@ var parts = []struct {
 		{"guides/care.md", "Look after gifts"},
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/journals.md", "Journals for your bookkeeping"},
+		{"guides/connect.md", "Connect a shop"},
 		{"guides/platforms.md", "Toast, Wix, VTEX and Saleor"},
 		{"guides/agents.md", "Agents"},
 		{"guides/till.md", "At the counter"},

@@ -1,0 +1,125 @@
+import {randomUUID} from "node:crypto";
+import {Inject, Injectable} from "@nestjs/common";
+import {ConfigService} from "@vendure/core";
+import type {BoonError, Client, components} from "boon-gifts" with {"resolution-mode": "import"};
+import {BoonGiftsOptions, OPTIONS} from "./options";
+
+/** A gift as a guest shows it: by the code on the card, or by what the QR code says. */
+export type Shown = {voucherCode: string} | {voucherPublicToken: string};
+
+export type Voucher = components["schemas"]["Voucher"];
+export type SendGift = components["schemas"]["SendGift"];
+
+/** Why a call failed. */
+export interface Failure {
+  /** What a guest or a member of staff may read. */ text: string;
+  /** Boon's code; "": there was no answer. */ code: string;
+}
+
+/** Reads what a guest typed or scanned. */
+export function read(typed: unknown): Shown | undefined {
+  if (typeof typed !== "string" || typed.trim() === "") return undefined;
+  const text = typed.trim();
+  if (text.includes("/") || /^[A-Za-z0-9]{22}$/.test(text)) return {voucherPublicToken: text};
+  return {voucherCode: text.replace(/[\s.-]/g, "")};
+}
+
+/** The calls to Boon that a shop needs. Amounts are whole numbers in Vendure's smallest unit. */
+@Injectable()
+export class Gifts {
+  private readonly client: Promise<Client>;
+  private readonly unit: number;
+
+  constructor(@Inject(OPTIONS) private readonly options: BoonGiftsOptions, config: ConfigService) {
+    this.unit = 10 ** (config.entityOptions.moneyStrategy?.precision ?? 2);
+    this.client = import("boon-gifts").then(({Client}) =>
+      new Client(options.url, options.apiKey, {timeout: 5_000, attempts: 3, deadline: 15_000}));
+    this.client.catch(() => {}); // each call fails with the reason
+  }
+
+  /** Finds the gift that a guest shows. */
+  async find(shown: Shown): Promise<Voucher> {
+    const {data} = await (await this.client).api.POST("/api/integration/redemption/validate-gift",
+      {body: {...shown, ...this.location()}});
+    return data!;
+  }
+
+  /** Holds an amount of a gift, or what it has. A second hold under a key is the first one, if that is still open. */
+  async hold(key: string, voucherID: string, amount: number, order: string, verificationCode?: string) {
+    const body = {voucherID, amount: amount / this.unit, allowPartial: true, reference: order,
+      expiresInSeconds: this.options.holdSeconds ?? 3600, ...this.location(), ...(verificationCode ? {verificationCode} : {})};
+    const held = await this.holdUnder(key, body).catch(async (failure) => {
+      const code = (await this.why(failure)).code;
+      if (code !== "" && code !== "IDEMPOTENCY_MISMATCH") throw failure;
+      await this.releaseKey(key, voucherID); // a hold that the shop has lost, or does not know of
+      if (code === "") throw failure;
+    });
+    const open = held && Date.parse(held.expiresAt) > Date.now() + 30_000;
+    const answer = open ? held : await this.holdUnder(`${key}-${randomUUID()}`, body);
+    return {holdID: answer.holdID, amount: Math.round(answer.amount * this.unit)};
+  }
+
+  private async holdUnder(key: string, body: components["schemas"]["HoldGift"]) {
+    const {data} = await (await this.client).api.POST("/api/integration/redemption/hold-gift",
+      {body, params: {header: {"Idempotency-Key": key}}});
+    return data!;
+  }
+
+  /** Ends a hold that was made under a key. If it cannot, the hold ends by itself. */
+  private async releaseKey(idempotencyKey: string, voucherID: string): Promise<void> {
+    await (await this.client).api.POST("/api/integration/redemption/release-hold",
+      {body: {idempotencyKey, voucherID}}).catch(() => {});
+  }
+
+  /** Takes what is held. */
+  async capture(holdID: string, amount: number, order: string): Promise<void> {
+    await (await this.client).api.POST("/api/integration/redemption/capture-hold",
+      {body: {holdID, amount: amount / this.unit, reference: order}, params: {header: {"Idempotency-Key": captureKey(holdID)}}});
+  }
+
+  /** Ends a hold before its time. One that is over counts as done. */
+  async release(holdID: string): Promise<void> {
+    await (await this.client).api.POST("/api/integration/redemption/release-hold",
+      {body: {holdID}, params: {header: {"Idempotency-Key": `vendure-release-${holdID}`}}});
+  }
+
+  /** Gives a part of what was captured back to the gift: the nth part, counted from 0. */
+  async giveBack(holdID: string, nth: number, amount: number, reason?: string): Promise<string> {
+    const {data} = await (await this.client).api.POST("/api/integration/redemption/reverse-redemption",
+      {body: {idempotencyKey: captureKey(holdID), operation: "capture-hold", amount: amount / this.unit,
+        ...(reason ? {reason: reason.slice(0, 200)} : {})},
+      params: {header: {"Idempotency-Key": `vendure-refund-${holdID}-${nth}`}}});
+    return data!.reversalID;
+  }
+
+  /** Sends a gift, once for each key. */
+  async send(key: string, value: number, gift: Omit<SendGift, "monetaryGift">, to: object): Promise<void> {
+    await (await this.client).api.POST("/api/integration/gifting/send-gift",
+      {body: {...gift, monetaryGift: {value: value / this.unit, ...to}} as SendGift,
+        params: {header: {"Idempotency-Key": key}}});
+  }
+
+  /** What is available of a gift, in Vendure's smallest unit. */
+  available(gift: Voucher): number { return Math.round((gift.availableBalance ?? 0) * this.unit); }
+
+  /** Why a call failed. The text names no code of a gift. */
+  async why(failure: unknown): Promise<Failure> {
+    const {BoonError} = await import("boon-gifts");
+    if (!(failure instanceof BoonError) || !failure.refused) {
+      return {code: "", text: "The gift service gives no answer. Nothing is taken from the gift. Try again, or pay another way."};
+    }
+    return {code: failure.code, text: sentence(failure)};
+  }
+
+  private location() { return this.options.organizationID ? {organizationID: this.options.organizationID} : {}; }
+}
+
+/** The key of a capture: by it the redemption is found again when it is refunded. */
+function captureKey(holdID: string): string { return `vendure-capture-${holdID}`; }
+
+function sentence(failure: BoonError): string {
+  if (["NOT_FOUND", "INVALID_CODE_FORMAT", "INVALID_TOKEN_FORMAT", "NOT_AUTHORIZED"].includes(failure.code)) {
+    return "There is no such gift. Look at the code again.";
+  }
+  return failure.messages.map((message) => message.text).join(" ") || "This gift cannot pay.";
+}

@@ -1,0 +1,108 @@
+import {
+  CreatePaymentErrorResult, CreatePaymentResult, LanguageCode, Logger, Order, OrderLine, Payment, PaymentMetadata,
+  PaymentMethodHandler, Refund, RequestContext, TransactionalConnection,
+} from "@vendure/core";
+import {Gifts, read, Shown, Voucher} from "./gifts";
+import {Limit} from "./limit";
+
+let gifts: Gifts, connection: TransactionalConnection, limit: Limit;
+
+/** Whether something in a line is sold as a gift. */
+export function isGift(line: OrderLine): boolean {
+  return (line.productVariant.customFields as {boonGift?: boolean}).boonGift === true;
+}
+
+/** A gift pays for an order: what the order needs is held, what is held is captured or released, and what was captured
+ * goes back to the gift when it is refunded. The code of the gift stands in the metadata that a guest sends. It is not
+ * stored: a payment has the hold's id and the last four digits. */
+export const giftHandler = new PaymentMethodHandler({
+  code: "boon-gift",
+  description: [{languageCode: LanguageCode.en, value: "Gift (Boon)"}],
+  args: {},
+  init(injector) {
+    gifts = injector.get(Gifts);
+    connection = injector.get(TransactionalConnection);
+    limit = injector.get(Limit);
+  },
+
+  async createPayment(ctx, order, amount, _args, metadata) {
+    try {
+      return await hold(ctx, order, amount, metadata);
+    } catch (failure) {
+      const {code, text} = await gifts.why(failure);
+      if (code === "") {
+        Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
+        return {amount, state: "Error", errorMessage: text, metadata: {}};
+      }
+      return declined(amount, text);
+    }
+  },
+
+  async settlePayment(_ctx, order, payment) {
+    try {
+      await gifts.capture(payment.transactionId, payment.amount, order.code);
+      return {success: true};
+    } catch (failure) {
+      const {code, text} = await gifts.why(failure);
+      Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
+      return code === "HOLD_NOT_OPEN"
+        ? {success: false, state: "Error", errorMessage: text}
+        : {success: false, state: "Authorized", errorMessage: text};
+    }
+  },
+
+  async cancelPayment(_ctx, order, payment) {
+    try {
+      await gifts.release(payment.transactionId);
+      return {success: true};
+    } catch (failure) {
+      Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
+      return {success: false, state: payment.state as "Authorized", errorMessage: (await gifts.why(failure)).text};
+    }
+  },
+
+  async createRefund(ctx, input, amount, order, payment) {
+    const nth = await connection.getRepository(ctx, Refund).count({where: {payment: {id: payment.id}}});
+    try {
+      const reversalID = await gifts.giveBack(payment.transactionId, nth, amount, input.reason ?? undefined);
+      return {state: "Settled", transactionId: reversalID};
+    } catch (failure) {
+      Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
+      return {state: "Failed", metadata: {errorMessage: (await gifts.why(failure)).text}};
+    }
+  },
+});
+
+async function hold(
+  ctx: RequestContext, order: Order, amount: number, sent: PaymentMetadata,
+): Promise<CreatePaymentResult | CreatePaymentErrorResult> {
+  const shown = read(sent.code);
+  if (!shown) return declined(amount, "Type the code of the gift.");
+  const lines = await connection.getRepository(ctx, OrderLine).find({where: {order: {id: order.id}},
+    relations: ["productVariant"]});
+  if (lines.some((line) => line.quantity > 0 && isGift(line))) return declined(amount, "A gift cannot pay for a gift.");
+  if (!limit.take(ctx)) return declined(amount, "Too many codes were wrong. Try again later, or pay another way.");
+  const gift = await look(ctx, shown);
+  if (gift.isItemType) return declined(amount, "This gift is good for an item. It cannot pay an amount.");
+  if (gift.currency !== order.currencyCode) return declined(amount, `This gift pays in ${gift.currency} only.`);
+  const before = await connection.getRepository(ctx, Payment).count({where: {order: {id: order.id}}});
+  const held = await gifts.hold(`vendure-hold-${order.code}-${before}`, gift.voucherID, amount, order.code,
+    typeof sent.verificationCode === "string" ? sent.verificationCode : undefined);
+  return {amount: held.amount, state: "Authorized", transactionId: held.holdID, metadata: {public: {lastFour: gift.lastFour}}};
+}
+
+/** Finds a gift. What is no wrong code takes no try from the client. */
+async function look(ctx: RequestContext, shown: Shown): Promise<Voucher> {
+  try {
+    const gift = await gifts.find(shown);
+    limit.giveBack(ctx);
+    return gift;
+  } catch (failure) {
+    if ((await gifts.why(failure)).code === "") limit.giveBack(ctx);
+    throw failure;
+  }
+}
+
+function declined(amount: number, errorMessage: string): CreatePaymentResult {
+  return {amount, state: "Declined", errorMessage, metadata: {}};
+}

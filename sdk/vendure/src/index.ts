@@ -1,0 +1,3 @@
+export {BoonGiftsPlugin} from "./plugin";
+export {giftHandler} from "./handler";
+export type {BoonGiftsOptions} from "./options";
