@@ -28,11 +28,12 @@ type MCP struct {
 func (MCP) Help() string {
 	return `For agents that speak the Model Context Protocol: they start this command, and talk to it on standard input and output. It passes
 what they ask for on to POST /mcp of a running service. The agent may do what the API key may do. It is told no codes, links or
-addresses of gifts. docs/guides/agents.md says more.
+addresses of gifts. docs/guides/agents.md says more. The agent starts it with the API key in BOON_KEY.
 
 Examples:
 
-    BOON_KEY=boon_live_… boon mcp --url https://gifts.example.com`
+    boon mcp --url https://gifts.example.com
+    boon mcp --url https://gifts.example.com --write`
 }
 
 // Run passes messages on until the agent is gone.
