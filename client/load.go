@@ -14,6 +14,7 @@ type ReloadGiftRequest struct {
 	VoucherCode                             string        `json:"voucherCode,omitzero"`
 	VoucherPublicToken                      string        `json:"voucherPublicToken,omitzero"`
 	Amount                                  Decimal       `json:"amount,omitzero"`
+	PricePaid                               Decimal       `json:"pricePaid,omitzero"` // absent: Amount
 	PaymentMethodID                         PaymentMethod `json:"paymentMethodID,omitzero"`
 	ExternalPayment
 	Reference string `json:"reference,omitzero"` // the till's own id of the sale

@@ -201,6 +201,7 @@ type Entry struct {
 	CounterpartVoucherID string `json:"counterpartVoucherID"`
 	// of a reload: what paid for it, and where
 	ExternalTransactionReferenceNumber string     `json:"externalTransactionReferenceNumber"`
+	PricePaid                          Decimal    `json:"pricePaid"` // zero: the value, or nothing was sold
 	ExternalStorefrontID               string     `json:"externalStorefrontID"`
 	Reference                          string     `json:"reference"`
 	ReasonCode                         ReasonCode `json:"reasonCode"` // of a block and an adjustment

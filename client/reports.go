@@ -84,6 +84,7 @@ type RollForwardRow struct {
 	Cancelled     Decimal `json:"cancelled"`
 	Expired       Decimal `json:"expired"`
 	Closing       Decimal `json:"closing"`
+	Bonus         Decimal `json:"bonus"` // of what was sold less what was cancelled: what nobody paid for
 }
 
 // RedemptionsRow is what was redeemed, given back and paid out in cash. Net is Redeemed less GivenBack.

@@ -82,6 +82,7 @@ type Recipient struct {
 // MonetaryGift is a gift of a value in the account's currency.
 type MonetaryGift struct {
 	Value     Decimal `json:"value,omitzero"`
+	PricePaid Decimal `json:"pricePaid,omitzero"` // of a purchase, where less was paid than Value; absent: Value
 	ProgramID string  `json:"programID,omitzero"` // absent: the default of the payment method
 	AccountID string  `json:"accountID,omitzero"` // needed with a system integrator key only
 	// the only location where the gift is good; absent: all
@@ -104,6 +105,7 @@ type ItemGift struct {
 	Terms                string         `json:"terms,omitzero"`
 	Quantity             int            `json:"quantity,omitzero"`
 	EquivalentValue      Decimal        `json:"equivalentValue,omitzero"`
+	PricePaid            Decimal        `json:"pricePaid,omitzero"` // of a purchase; absent: EquivalentValue
 	ProgramID            string         `json:"programID,omitzero"`
 	AccountID            string         `json:"accountID,omitzero"`
 	OrganizationID       string         `json:"organizationID,omitzero"`

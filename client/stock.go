@@ -61,7 +61,8 @@ type ActivateGiftRequest struct {
 	VoucherCode        string `json:"voucherCode,omitzero"`
 	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
 
-	Amount          Decimal       `json:"amount,omitzero"` // absent for a card of fixed worth
+	Amount          Decimal       `json:"amount,omitzero"`    // absent for a card of fixed worth
+	PricePaid       Decimal       `json:"pricePaid,omitzero"` // absent: as much as the card is worth from now on
 	PaymentMethodID PaymentMethod `json:"paymentMethodID,omitzero"`
 
 	ExternalPayment

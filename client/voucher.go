@@ -55,6 +55,7 @@ type Voucher struct {
 
 	Currency         string  `json:"currency"`        // ISO 4217; "" for an item gift
 	Unit             Unit    `json:"unit"`            // what the balances count
+	PricePaid        Decimal `json:"pricePaid"`       // zero: as much as it is worth, or it is told by ValidateGift
 	OriginalBalance  Decimal `json:"originalBalance"` // money, or whole pieces of an item gift
 	CurrentBalance   Decimal `json:"currentBalance"`
 	HeldBalance      Decimal `json:"heldBalance"`      // what of it is held for sales to come

@@ -14,11 +14,14 @@
 //     of use or expired, and nothing is owed for it, the same is counted back on LineCancelled or LineExpired.
 //  2. So the sum of all lines is what the stock of open and blocked gifts changed by, over any time.
 //  3. Value expires at the end of its gift, by the clock of its account, without an entry.
-//  4. What an entry moves is worked out from the entries of its gift up to it, and of gifts that value was transferred
+//  4. A sale that was paid for in part has a bonus, as its entry says; what takes the sale back has the same one. What
+//     is cancelled or reinstated has the share of the bonus that is in what is left of the lots.
+//  5. What an entry moves is worked out from the entries of its gift up to it, and of gifts that value was transferred
 //     from. So no later entry changes what was moved before it.
 package books
 
 import (
+	"math/bits"
 	"time"
 
 	"boon.example/internal/gift"
@@ -104,6 +107,18 @@ type Lot struct {
 	Sold   guid.ID      // the location that sold it; zero: online
 	Month  int          // in which it was sold, as 202611
 	Amount money.Amount // in the gift's unit
+	Whole  money.Amount // that it was when it was put in
+	Bonus  money.Amount // of the money that the whole is worth: what nobody paid for
+}
+
+// bonus is how much of the bonus is in what is left of the lot: the same share, rounded down.
+func (l *Lot) bonus() money.Amount {
+	if l.Bonus == 0 || l.Whole == 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(l.Bonus), uint64(l.Amount))
+	share, _ := bits.Div64(high, low, uint64(l.Whole))
+	return money.Amount(share)
 }
 
 // Movement is one movement of value.
@@ -118,6 +133,8 @@ type Movement struct {
 	Key   guid.ID // that made the entry; zero: none
 	Count int     // 1 for the first movement of an entry on its line
 	Value
+	// Bonus is, of the money on the lines of sales and on LineCancelled, what nobody paid for.
+	Bonus money.Amount
 }
 
 // Value is an amount of money and, of item gifts, of pieces. Pieces whose worth is not known have no money.

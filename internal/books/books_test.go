@@ -89,6 +89,37 @@ func TestBooksClose(t *testing.T) {
 	}
 }
 
+// bonuses checks that a bonus is part of what was sold, and of nothing else, and that no more is cancelled than given.
+func (w *world) bonuses(t *testing.T, name string, all books.Sums) {
+	t.Helper()
+	lines := map[books.Line]books.Sum{}
+	for k, s := range all {
+		if s.Bonus != 0 && (k.Cube != books.Places || k.Promotional) {
+			t.Fatalf("%s: of %+v, %d is a bonus", name, k, s.Bonus)
+		}
+		if k.Cube == books.Places && !k.Promotional {
+			lines[books.Line(k.Line)] = lines[books.Line(k.Line)].Plus(s)
+		}
+	}
+	var sum money.Amount
+	for line, s := range lines {
+		switch sum += s.Bonus; line {
+		case books.LineIssued, books.LineActivated, books.LineReloaded:
+			if s.Bonus < 0 || s.Bonus > s.Money {
+				t.Fatalf("%s: of %s, %d is a bonus of %d", name, line, s.Bonus, s.Money)
+			}
+		case books.LineCancelled:
+		default:
+			if s.Bonus != 0 {
+				t.Fatalf("%s: of %s, %d is a bonus", name, line, s.Bonus)
+			}
+		}
+	}
+	if sum < 0 {
+		t.Fatalf("%s: more of the bonus was cancelled than was given: %v", name, lines)
+	}
+}
+
 // closes checks a period.
 func (w *world) closes(t *testing.T, name string, from, until time.Time) {
 	t.Helper()
@@ -103,6 +134,7 @@ func (w *world) closes(t *testing.T, name string, from, until time.Time) {
 	if then := w.moved(t, from, until, until); !maps.Equal(then, period) {
 		t.Fatalf("%s: with the entries of then, %v moved; with later ones, %v", name, then, period)
 	}
+	w.bonuses(t, name, closing)
 	for _, cube := range []books.Cube{books.Places, books.Months} {
 		if lines, stock := total(period, cube, false), total(period, books.Stock, true); !maps.Equal(lines, stock) {
 			t.Fatalf("%s: the lines of %s come to %v; the stock changed by %v", name, cube, lines, stock)

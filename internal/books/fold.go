@@ -158,7 +158,24 @@ func (g *folding) apply(e *gift.Entry) (Line, error) {
 
 // add puts a new lot into the gift, sold where its entry was made.
 func (g *folding) add(e *gift.Entry, amount money.Amount) {
-	g.lots = append(g.lots, Lot{Sold: SoldAt(e), Month: g.Month(e.At), Amount: amount})
+	lot := Lot{Sold: SoldAt(e), Month: g.Month(e.At), Amount: amount, Whole: amount}
+	if price := e.Purchase.Price; price > 0 {
+		lot.Bonus = max(0, g.terms.value(len(g.lots), amount).Money-price)
+	}
+	g.lots = append(g.lots, lot)
+}
+
+// bonus is that of a sale, or of one that an entry takes back.
+func (g *folding) bonus(e *gift.Entry) money.Amount {
+	switch e.Kind {
+	case gift.Issued, gift.Activation, gift.Reload:
+		return g.lots[len(g.lots)-1].Bonus
+	case gift.ActivationReversal, gift.ReloadReversal:
+		if n, ok := g.loads[e.Reverses]; ok {
+			return -g.lots[n].Bonus
+		}
+	}
+	return 0
 }
 
 // issuedIn is the month in which another system issued a gift that was imported. Where it did not say, the gift was
@@ -178,9 +195,10 @@ func SoldAt(e *gift.Entry) guid.ID { return e.Actor.LocationID }
 func (g *folding) takeOldest(amount money.Amount) (taken []part) {
 	for n := range g.lots {
 		if some := min(amount, g.lots[n].Amount); some > 0 {
-			g.lots[n].Amount -= some
+			lot, bonus := &g.lots[n], g.lots[n].bonus()
+			lot.Amount -= some
 			amount -= some
-			taken = append(taken, part{n, Lot{g.lots[n].Sold, g.lots[n].Month, some}})
+			taken = append(taken, part{n, Lot{lot.Sold, lot.Month, some, some, bonus - lot.bonus()}})
 		}
 	}
 	return taken
@@ -223,8 +241,10 @@ func (g *folding) receive(e *gift.Entry) error {
 	}
 	left := e.Delta
 	for _, p := range moved {
-		g.lots = append(g.lots, Lot{p.Sold, p.Month, min(left, p.Amount)})
-		left -= min(left, p.Amount)
+		lot := p.Lot
+		lot.Amount = min(left, p.Amount)
+		g.lots = append(g.lots, lot)
+		left -= lot.Amount
 	}
 	if left > 0 { // as in giveBack
 		g.add(e, left)
@@ -259,29 +279,33 @@ func (g *folding) place(e *gift.Entry) guid.ID {
 // recordChange tells what changed: on the line of an entry what it moved; on another line what the gift's coming into
 // or out of use, or expiring, moved beside that; and how the stock changed.
 func (g *folding) recordChange(was standing, e *gift.Entry, line Line) {
-	before, is, count := was.lots, g.state(), 1
+	before, is, count, bonus := was.lots, g.state(), 1, g.bonus(e)
 	other := LineExpired
 	if was.state == Out || is == Out {
 		other = LineCancelled
 	}
 	for n, lot := range g.lots {
 		m := Movement{At: e.At, Sold: lot.Sold, Month: lot.Month, Place: g.place(e), Key: e.Actor.KeyID}
-		old, now := Value{}, g.terms.value(n, lot.Amount)
+		var earlier Lot
 		if n < len(before) {
-			old = g.terms.value(n, before[n].Amount)
+			earlier = before[n]
 		}
+		old, now := g.terms.value(n, earlier.Amount), g.terms.value(n, lot.Amount)
 		moved, owed := now.Minus(old), owed(is, now).Minus(owed(was.state, old))
 		if m.Line, m.Value = line, moved; !moved.IsZero() {
-			m.Count, count = count, 0
+			m.Count, count, m.Bonus, bonus = count, 0, bonus, 0
 			g.tell(m)
-			m.Count = 0
+			m.Count, m.Bonus = 0, 0
 		}
 		if m.Line, m.Value = other, owed.Minus(moved); !m.Value.IsZero() {
 			if e.Kind == gift.Cancellation || e.Kind == gift.Reinstatement || e.Kind == "" {
 				m.Count, count = count, 0
 			}
+			if other == LineCancelled {
+				m.Bonus = bonusOwed(is, &lot) - bonusOwed(was.state, &earlier) - (lot.bonus() - earlier.bonus())
+			}
 			g.tell(m)
-			m.Count = 0
+			m.Count, m.Bonus = 0, 0
 		}
 		g.restock(m, was.state, old, is, now)
 	}
@@ -314,6 +338,13 @@ func owed(s State, v Value) Value {
 		return v
 	}
 	return Value{}
+}
+
+func bonusOwed(s State, l *Lot) money.Amount {
+	if s.Owed() {
+		return l.bonus()
+	}
+	return 0
 }
 
 // restock tells how the stock changed.

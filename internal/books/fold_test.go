@@ -25,6 +25,9 @@ func said(t *testing.T, terms books.Terms, history []gift.Entry, until time.Time
 			return
 		}
 		text := fmt.Sprintf("%s %d", m.Line, m.Money)
+		if m.Bonus != 0 {
+			text += fmt.Sprintf(" [%d]", m.Bonus)
+		}
 		if terms.Item {
 			text += fmt.Sprintf(" (%d)", m.Pieces)
 		}
@@ -57,6 +60,12 @@ func at(when time.Time, n byte, kind gift.Kind, delta money.Amount, shop byte) g
 func issued(when time.Time, worth money.Amount) gift.Entry {
 	e := at(when, 1, gift.Issued, 0, 0)
 	e.Balance = worth
+	return e
+}
+
+// paid is an entry of value that was paid for with a price.
+func paid(price money.Amount, e gift.Entry) gift.Entry {
+	e.Purchase.Price = price
 	return e
 }
 
@@ -129,6 +138,28 @@ func TestMovementsByHand(t *testing.T) {
 		{"pieces without a worth have no money", books.Terms{Item: true},
 			[]gift.Entry{issued(on(1, 5), 3), at(on(1, 6), 2, gift.Redemption, -2, 0x22)},
 			`ISSUED 0 (3) of online 202601; REDEEMED 0 (-2) of online 202601`},
+		{"what nobody paid for goes with the sale, and a share of it with what is cancelled", books.Terms{}, []gift.Entry{
+			paid(5000, issued(on(1, 5), 6000)), at(on(1, 6), 2, gift.Redemption, -2000, 0x22),
+			at(on(2, 1), 3, gift.Cancellation, 0, 0), undoing(at(on(2, 2), 4, gift.Reversal, 500, 0x22), 2),
+			at(on(2, 3), 5, gift.Reinstatement, 0, 0)},
+			`ISSUED 6000 [1000] of online 202601; REDEEMED -2000 of online 202601; CANCELLED -4000 [-666] of online 202601
+			GIVEN_BACK 500 of online 202601; CANCELLED -500 [-84] of online 202601; CANCELLED 4500 [750] of online 202601`},
+		{"a purchase that is taken back was as large as when it was made", books.Terms{}, []gift.Entry{issued(on(1, 5), 0),
+			paid(500, at(on(2, 5), 2, gift.Activation, 700, 0x21)),
+			undoing(at(on(2, 5), 3, gift.ActivationReversal, -700, 0x21), 2),
+			paid(900, at(on(3, 5), 4, gift.Activation, 900, 0x22)), paid(40, at(on(3, 6), 5, gift.Reload, 100, 0x22)),
+			at(on(3, 7), 6, gift.Reload, 50, 0x23), at(on(3, 8), 7, gift.Redemption, -910, 0x23),
+			undoing(at(on(3, 9), 8, gift.ReloadReversal, -100, 0x22), 5)},
+			`ACTIVATED 700 [200] of 21 202602; ACTIVATED -700 [-200] of 21 202602; ACTIVATED 900 of 22 202603
+			RELOADED 100 [60] of 22 202603; RELOADED 50 of 23 202603
+			REDEEMED -900 of 22 202603; REDEEMED -10 of 22 202603
+			RELOADED -90 [-60] of 22 202603; RELOADED -10 of 23 202603`},
+		{"the bonus of pieces is of what they are worth together", books.Terms{Item: true,
+			Worth: gift.ItemWorth{Money: 1000, Pieces: 3}},
+			[]gift.Entry{paid(700, issued(on(1, 5), 3)), at(on(1, 6), 2, gift.Redemption, -1, 0x22),
+				at(on(1, 7), 3, gift.Cancellation, 0, 0)},
+			`ISSUED 1000 [300] (3) of online 202601; REDEEMED -333 (-1) of online 202601
+			CANCELLED -667 [-200] (-2) of online 202601`},
 		{"what is transferred stays sold where and when it was", books.Terms{},
 			[]gift.Entry{issued(on(3, 1), 100), received, at(on(3, 5), 3, gift.Redemption, -500, 0x23)},
 			`ISSUED 100 of online 202603; TRANSFERRED 300 of online 202601; TRANSFERRED 200 of 22 202602

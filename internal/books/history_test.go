@@ -92,7 +92,21 @@ func (w *world) issue() {
 	}
 	k.history = []gift.Entry{{ID: c.EntryID, AccountID: v.AccountID, VoucherID: v.ID, Seq: 1, Kind: kind,
 		Balance: worth, Status: v.Status, At: w.now, Actor: c.Actor}}
+	if kind == gift.Issued && !v.Promotional && worth > 0 {
+		k.history[0].Purchase.Price = w.price(k.terms().Worth, v.Item, worth)
+	}
 	w.gifts = append(w.gifts, k)
+}
+
+// price is what was paid for value, half of the time.
+func (w *world) price(of gift.ItemWorth, item bool, worth money.Amount) money.Amount {
+	if item {
+		worth = of.Money
+	}
+	if worth == 0 || w.IntN(2) == 0 {
+		return 0
+	}
+	return money.Amount(1 + w.IntN(int(worth)))
 }
 
 func (k *kept) note(v gift.Voucher, e gift.Entry, err error) bool {
@@ -162,7 +176,8 @@ func (w *world) step() {
 	case 7:
 		k.note(v.ReverseActivation(k.undoable(w, gift.Activation), undo))
 	case 8, 9:
-		k.note(v.Reload(gift.ReloadRequest{Context: c, Amount: some, Account: w.account}))
+		k.note(v.Reload(gift.ReloadRequest{Context: c, Amount: some, Account: w.account,
+			Price: money.Number(w.account.Currency.Format(1 + money.Amount(w.IntN(int(some)))))}))
 	case 10:
 		k.note(v.ReverseReload(k.undoable(w, gift.Reload), undo))
 	case 11:

@@ -63,13 +63,14 @@ func compareFlags(a, b bool) int {
 type Sum struct {
 	Count int64
 	Value
+	Bonus money.Amount // in the cube PLACES: see Movement.Bonus
 }
 
 // IsZero reports whether there is nothing in the sum.
 func (s Sum) IsZero() bool { return s == Sum{} }
 
 // Plus adds two sums.
-func (s Sum) Plus(o Sum) Sum { return Sum{s.Count + o.Count, s.Value.Plus(o.Value)} }
+func (s Sum) Plus(o Sum) Sum { return Sum{s.Count + o.Count, s.Value.Plus(o.Value), s.Bonus + o.Bonus} }
 
 // Sums are sums by their keys.
 type Sums map[Key]Sum
@@ -104,7 +105,7 @@ func (s Sums) Sorted() []Key {
 // Move adds a movement of a gift to the sums of each cube that it belongs to.
 func (s Sums) Move(t *Terms, m *Movement) {
 	k := Key{Line: string(m.Line), ProgramID: t.ProgramID, Promotional: t.Promotional, Item: t.Item, Currency: t.Currency}
-	of := Sum{int64(m.Count), m.Value}
+	of := Sum{Count: int64(m.Count), Value: m.Value}
 	if m.Line == "" {
 		k.Cube, k.Line, k.Sold, k.Month = Stock, string(m.State), m.Sold, m.Month
 		if m.Idle {
@@ -116,7 +117,7 @@ func (s Sums) Move(t *Terms, m *Movement) {
 	places, months, keys := k, k, k
 	places.Cube, places.Sold, places.Place, places.VAT = Places, m.Sold, m.Place, t.VAT
 	months.Cube, months.Sold, months.Month = Months, m.Sold, m.Month
-	s.Add(places, of)
+	s.Add(places, Sum{of.Count, of.Value, m.Bonus})
 	s.Add(months, of)
 	switch m.Line {
 	case LineRedeemed, LineCashedOut, LineGivenBack, LineCashGivenBack:

@@ -73,7 +73,7 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 		b = appendText(b, text)
 	}
 	b = append(b, p.StorefrontID[:]...)
-	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedOn.IsZero() {
+	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedOn.IsZero() && p.Price == 0 {
 		return b
 	}
 	b = appendText(b, e.Actor.Person)
@@ -82,6 +82,9 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	}
 	if !e.IssuedOn.IsZero() {
 		b = appendTime(b, e.IssuedOn)
+	}
+	if p.Price != 0 {
+		b = appendNumber(b, p.Price)
 	}
 	return b
 }

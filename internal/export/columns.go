@@ -43,6 +43,9 @@ var giftColumns = []column[*gift.Gift]{
 	{"equivalentValue", true, func(_ *Options, g *gift.Gift) string {
 		return amount(g.Card.EquivalentValue != 0, g.Currency, g.Card.EquivalentValue)
 	}},
+	{"pricePaid", true, func(_ *Options, g *gift.Gift) string {
+		return amount(g.Card.Purchase.Price != 0, g.Currency, g.Card.Purchase.Price)
+	}},
 	{"held", true, func(o *Options, g *gift.Gift) string { return g.Unit().Format(g.HeldAt(o.At)) }},
 	{"status", false, func(_ *Options, g *gift.Gift) string { return g.Status.String() }},
 	{"blocked", false, func(_ *Options, g *gift.Gift) string { return string(g.Blocked) }},
@@ -85,6 +88,9 @@ var entryColumns = []column[*gift.Change]{
 	{"reason", false, func(_ *Options, c *gift.Change) string { return c.Reason }},
 	{"reasonCode", false, func(_ *Options, c *gift.Change) string { return string(c.ReasonCode) }},
 	{"purchaseReference", false, func(_ *Options, c *gift.Change) string { return c.Purchase.Reference }},
+	{"pricePaid", true, func(o *Options, c *gift.Change) string {
+		return amount(c.Purchase.Price != 0, o.Account.Currency, c.Purchase.Price)
+	}},
 	{"until", false, func(_ *Options, c *gift.Change) string { return instant(c.Until) }},
 	{"organizationID", false, func(_ *Options, c *gift.Change) string { return id(c.Actor.LocationID) }},
 	{"keyID", false, func(_ *Options, c *gift.Change) string { return id(c.Actor.KeyID) }},

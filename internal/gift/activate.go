@@ -13,6 +13,8 @@ type Activate struct {
 	Amount     money.Amount // in the voucher's unit; 0: that of its fixed worth
 	Number     money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase   Purchase
+	Price      money.Number // that was paid, as the caller wrote it; "": as much as it is worth
+	Worth      money.Amount // of the pieces of an item card together; 0: nobody said
 	Reference  string
 	Most       money.Amount // that a gift of the account may be worth
 }
@@ -32,6 +34,12 @@ func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
 	}
 	worth, err := v.activationOf(a)
 	if err != nil {
+		return v, Entry{}, err
+	}
+	if !v.Item {
+		a.Worth = worth
+	}
+	if a.Purchase.Price, err = ReadPrice(refusal.FieldPricePaid, a.Price, v.Currency, a.Worth); err != nil {
 		return v, Entry{}, err
 	}
 	e := v.enter(a.Context, Activation, worth, Delivered)

@@ -35,6 +35,13 @@ func TestActivate(t *testing.T) {
 		"nothing":            {aCard(0), Activate{}, refusal.ValidationFailure, 0},
 		"less than nothing":  {aCard(0), Activate{Amount: -1}, refusal.ValidationFailure, 0},
 		"too fine":           {aCard(0), Activate{Number: "2.505"}, refusal.ValidationFailure, 0},
+		"for less":           {aCard(500), Activate{Price: "4"}, "", 500},
+		"for more":           {aCard(500), Activate{Price: "5.01"}, refusal.ValidationFailure, 0},
+		"paid for less":      {aCard(0), Activate{Number: "2.50", Price: "2"}, "", 250},
+		"paid for more":      {aCard(0), Activate{Number: "2.50", Price: "2.51"}, refusal.ValidationFailure, 0},
+		"an item for less":   {anItemCard(), Activate{Price: "9.99", Worth: 1000}, "", 3},
+		"an item for more":   {anItemCard(), Activate{Price: "10.01", Worth: 1000}, refusal.ValidationFailure, 0},
+		"an item of unknown": {anItemCard(), Activate{Price: "0.01"}, refusal.ValidationFailure, 0},
 		"blocked": {func() Voucher { v := aCard(500); v.Blocked = ReasonLost; return v }(), Activate{},
 			refusal.RedemptionNotAllowed, 0},
 		"elsewhere": {func() Voucher { v := aCard(500); v.LocationID = id(0x77); return v }(), Activate{},
@@ -48,13 +55,32 @@ func TestActivate(t *testing.T) {
 			continue
 		}
 		if err == nil && (after.Balance != tt.worth || after.Funded != tt.worth || e.Delta != tt.worth ||
-			after.Status != Delivered || e.Purchase.Reference != "R-1" || after.Worth() != tt.worth) {
+			after.Status != Delivered || e.Purchase.Price != priceOf(t, tt.ask.Price) ||
+			e.Purchase.Reference != "R-1" || after.Worth() != tt.worth) {
 			t.Errorf("%s: %+v, %+v", name, after, e)
 		}
 	}
 	if v := aCard(500); v.Worth() != 500 || v.Balance != 0 {
 		t.Errorf("before it is activated: %+v", v)
 	}
+}
+
+func anItemCard() Voucher {
+	v := aCard(3)
+	v.Item = true
+	return v
+}
+
+func priceOf(t *testing.T, number money.Number) money.Amount {
+	t.Helper()
+	if number == "" {
+		return 0
+	}
+	price, err := aCard(1).Currency.Parse(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return price
 }
 
 // TestAuditOfCards spoils the history of a card of a stock.

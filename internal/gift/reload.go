@@ -14,6 +14,7 @@ type ReloadRequest struct {
 	Amount    money.Amount // in the voucher's unit
 	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase  Purchase
+	Price     money.Number // that was paid, as the caller wrote it; "": as much as is loaded
 	Reference string
 	Reason    string            // what the caller says of it; "": nothing
 	Account   *merchant.Account // the voucher's
@@ -48,6 +49,9 @@ func (v Voucher) Reload(r ReloadRequest) (Voucher, Entry, error) {
 		return v, Entry{}, refusal.At(refusal.ValidationFailure, refusal.FieldAmount,
 			"A gift may be worth %s at most; at most %s can be loaded.",
 			v.Unit().Money(r.Account.MaxGiftValue), v.Unit().Money(max(most, 0)))
+	}
+	if r.Purchase.Price, err = ReadPrice(refusal.FieldPricePaid, r.Price, v.Currency, amount); err != nil {
+		return v, Entry{}, err
 	}
 	status := v.Status
 	if status == Redeemed {

@@ -14,10 +14,15 @@ import (
 	"boon.example/internal/refusal"
 )
 
+func paying(p Purchase, price money.Amount) Purchase {
+	p.Price = price
+	return p
+}
+
 func TestLoad(t *testing.T) {
 	type ask = ReloadRequest
 	t.Parallel()
-	paid := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41)}
+	paid := Purchase{"order 7", "Ana", "Roe", "ana@example.com", id(0x41), 0}
 	for _, tt := range []struct {
 		name    string
 		change  func(*Voucher, *ask)
@@ -27,6 +32,11 @@ func TestLoad(t *testing.T) {
 		status  Status
 	}{
 		{"more", func(*Voucher, *ask) {}, "", "", 1500, Delivered},
+		{"for less", func(_ *Voucher, l *ask) { l.Price = "0.01" }, "", "", 1500, Delivered},
+		{"for as much", func(_ *Voucher, l *ask) { l.Price = "5.00" }, "", "", 1500, Delivered},
+		{"for more", func(_ *Voucher, l *ask) { l.Price = "5.01" }, refusal.ValidationFailure,
+			"At most 5.00 USD can be paid for this: it is not worth more.", 0, 0},
+		{"for nothing", func(_ *Voucher, l *ask) { l.Price = "0" }, refusal.ValidationFailure, "above zero", 0, 0},
 		{"as it was written", func(_ *Voucher, l *ask) { l.Number = "12.34" }, "", "", 2234, Delivered},
 		{"of a used gift", func(v *Voucher, _ *ask) { v.Status, v.Balance = Claimed, 1 }, "", "", 501, Claimed},
 		{"of an empty gift", func(v *Voucher, _ *ask) { v.Status, v.Balance = Redeemed, 0 }, "", "", 500, Claimed},
@@ -80,7 +90,7 @@ func TestLoad(t *testing.T) {
 			continue
 		}
 		if after.Balance != tt.balance || after.Status != tt.status || after.Funded-v.Funded != e.Delta || e.Kind != Reload ||
-			e.Delta != tt.balance-v.Balance || e.Purchase != paid || e.Reference != "till 4" ||
+			e.Delta != tt.balance-v.Balance || e.Purchase != paying(paid, priceOf(t, l.Price)) || e.Reference != "till 4" ||
 			!reflect.DeepEqual(after.Holds, v.Holds) {
 			t.Errorf("%s: %+v by %+v", tt.name, after, e)
 		}

@@ -294,6 +294,9 @@ type Purchase struct {
 	LastName     string
 	EmailAddress string
 	StorefrontID guid.ID
+	// Price is what was paid for the value, where the request said; 0: it did not, and the books take it that the value
+	// was paid for as a whole. It is at most the value, and in the voucher's currency.
+	Price money.Amount
 }
 
 // Gift is a whole gift: what is decided upon, and what is shown.
@@ -312,7 +315,9 @@ func (g Gift) Begin(c Context) (Gift, Entry) {
 	case g.Card.Method == contact.Printed:
 		status, g.Card.DeliveredAt = Delivered, c.Now
 	}
-	return g, g.enter(c, Issued, 0, status)
+	e := g.enter(c, Issued, 0, status)
+	e.Purchase.Price = g.Card.Purchase.Price
+	return g, e
 }
 
 // Import writes the first entry of a gift that another system sold: what is left of it, as of c.Now. Its recipient has

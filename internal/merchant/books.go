@@ -10,7 +10,7 @@ type Books struct {
 type LedgerAccounts struct {
 	// what is owed to guests for gifts that were paid for
 	Liability string `json:"liability,omitempty"`
-	// what promotional gifts cost
+	// what promotional gifts cost, and bonuses of gifts that are sold for less than they are worth
 	Promotion string `json:"promotion,omitempty"`
 	// between Boon and the till, whose own sales offset it
 	Clearing string `json:"clearing,omitempty"`

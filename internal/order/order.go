@@ -42,6 +42,7 @@ type Definition struct {
 	Terms           string
 	Quantity        money.Number
 	EquivalentValue money.Number
+	Price           money.Number // that was paid for each gift; "": as much as it is worth
 	AccountID       guid.ID
 	ProgramID       guid.ID
 	LocationID      guid.ID
@@ -77,6 +78,7 @@ func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal
 			TextCountries: contact.TextCountries()}
 	}
 	i.definition()
+	i.pricePaid()
 	recipients := i.recipients()
 	i.sender()
 	i.payment()
@@ -112,8 +114,9 @@ type order struct {
 	absent     bool // there is no gift definition that could be read; def is empty
 	amount     money.Amount
 	equivalent money.Amount
-	from       string // the sender, as shown
-	terms      string // the promotional terms
+	price      money.Amount // 0: not said
+	from       string       // the sender, as shown
+	terms      string       // the promotional terms
 	termsIn    merchant.Translations
 	items      []merchant.Item // that the promotion names; not nil, where there is one
 	validFrom  time.Time
@@ -222,6 +225,20 @@ func (i *order) equivalentValue() money.Amount {
 		return 0
 	}
 	return i.value(field, i.def.EquivalentValue, false)
+}
+
+// pricePaid reads what was paid for each gift, beside what it is worth. Where that could not be read, any price fits.
+func (i *order) pricePaid() {
+	field, worth := i.at(refusal.FieldPricePaid), i.amount
+	if i.Item != nil && i.Monetary == nil {
+		worth = i.equivalent
+	}
+	if i.has(i.at(refusal.FieldValue)) || i.has(i.at(refusal.FieldEquivalentValue)) {
+		worth = money.NoLimit
+	}
+	price, err := gift.ReadPrice(field, i.def.Price, i.account.Currency, worth)
+	i.refuse(err)
+	i.price = price
 }
 
 // place judges what must belong to the account: the location and the design.
@@ -364,6 +381,7 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
 		},
 	}
+	g.Card.Purchase.Price = i.price
 	g.Card.VATTreatment, g.Card.VATRate = i.account.VAT(i.programID, i.Payment.PromotionID)
 	g.Card.PromotionalTerms = i.termsIn.In(g.Reads(i.account), i.terms)
 	if g.Card.DesignID.IsZero() {

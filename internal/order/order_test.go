@@ -56,6 +56,13 @@ func purchased(a *merchant.Account) Send {
 	}
 }
 
+// anItem is one for a printed item that was bought.
+func anItem(a *merchant.Account) Send {
+	s, item := purchased(a), promoted(a)
+	s.Monetary, s.Item = nil, item.Item
+	return s
+}
+
 // promoted is one for a printed item of a promotion.
 func promoted(a *merchant.Account) Send {
 	return Send{
@@ -106,6 +113,19 @@ func TestIssueProblems(t *testing.T) {
 		{"above the limit", purchased, func(s *Send) { s.Monetary.Value = "10000.01" }, []string{m + "value"}},
 		{"absurd", purchased, func(s *Send) { s.Monetary.Value = "1e400" }, []string{m + "value"}},
 		{"not a number", purchased, func(s *Send) { s.Monetary.Value = "abc" }, []string{m + "value"}},
+		{"no price", purchased, func(s *Send) { s.Monetary.Price = "0" }, []string{m + "pricePaid"}},
+		{"price below zero", purchased, func(s *Send) { s.Monetary.Price = "-1" }, []string{m + "pricePaid"}},
+		{"price that is too precise", purchased, func(s *Send) { s.Monetary.Price = "1.001" }, []string{m + "pricePaid"}},
+		{"price above the value", purchased, func(s *Send) { s.Monetary.Value, s.Monetary.Price = "25", "25.01" },
+			[]string{m + "pricePaid"}},
+		{"price beside no value", purchased, func(s *Send) { s.Monetary.Value, s.Monetary.Price = "", "25.01" },
+			[]string{m + "value"}},
+		{"price of a promotional gift", promoted, func(s *Send) { s.Item.EquivalentValue, s.Item.Price = "5", "1" },
+			[]string{it + "pricePaid"}},
+		{"price above the equivalent value", anItem, func(s *Send) { s.Item.EquivalentValue, s.Item.Price = "5", "5.01" },
+			[]string{it + "pricePaid"}},
+		{"price without an equivalent value", anItem, func(s *Send) { s.Item.EquivalentValue, s.Item.Price = "", "1" },
+			[]string{it + "pricePaid"}},
 		{"no delivery method", purchased, func(s *Send) { s.Monetary.Recipient.Method = nil },
 			[]string{m + "method"}},
 		{"delivery method 0", purchased, func(s *Send) { s.Monetary.Recipient.Method = ptr(0) },

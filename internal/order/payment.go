@@ -122,6 +122,7 @@ func (i *order) promotion() {
 	i.require(refusal.FieldLastName, p.Purchase.LastName == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldEmailAddress, p.Purchase.EmailAddress == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldStorefront, p.Purchase.StorefrontID.IsZero(), foreign, refusal.FieldPaymentMethod)
+	i.require(i.at(refusal.FieldPricePaid), i.def.Price == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldBuyerLanguage, i.BuyerLanguage == "", foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldNotifyBuyer, i.NotifyBuyer == nil || !*i.NotifyBuyer, foreign, refusal.FieldPaymentMethod)
 	i.require(refusal.FieldValidForDays, p.ValidForDays == nil || *p.ValidForDays >= 1 &&

@@ -65,6 +65,7 @@ const (
 	FieldQuantity           Field = "quantity"
 	FieldCount              Field = "count"
 	FieldEquivalentValue    Field = "equivalentValue"
+	FieldPricePaid          Field = "pricePaid"
 	FieldLabel              Field = "label"
 	FieldTerms              Field = "terms"
 	FieldDesign             Field = "design"

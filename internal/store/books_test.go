@@ -87,6 +87,9 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 		switch {
 		case n%4 == 0:
 			k.issue(func(g *gift.Gift) {
+				if n%12 == 0 {
+					g.Card.Purchase.Price = g.Balance - 1
+				}
 				if n%8 == 0 {
 					g.Card.VATTreatment, g.Card.VATRate = merchant.SinglePurpose, "19"
 				}
@@ -109,7 +112,7 @@ func (k *shopkeeper) live(r *rand.Rand, steps int) {
 			case 0:
 				return v.Extend(gift.Extend{Context: c, Caller: k.caller, Until: v.End().Add(30 * time.Hour)})
 			case 1:
-				return v.Reload(gift.ReloadRequest{Context: c, Amount: 500, Account: k.account})
+				return v.Reload(gift.ReloadRequest{Context: c, Amount: 500, Account: k.account, Price: "3.33"})
 			case 2:
 				return v.Block(gift.Block{Context: c, Caller: k.caller, ReasonCode: gift.ReasonLost})
 			}

@@ -127,15 +127,18 @@ func (j *Journal) datevHeader(month time.Time) string {
 		`""`}, ";")
 }
 
-// datevRow is a line of the file. The account of a line is always the same; what undoes the line is on its other side,
-// H in place of S. Nothing is fixed (Festschreibung): the tax adviser looks first.
+// datevRow is a line of the file. The account of a line is always the same, but of bonuses; what undoes the line is on
+// its other side, H in place of S. Nothing is fixed (Festschreibung): the tax adviser looks first.
 func datevRow(e *Entry, p *Posting) string {
 	account, against, side, kind := p.Debit, p.Credit, "S", datevKinds[e.Line].done
 	if p.Undone {
 		account, against, side, kind = p.Credit, p.Debit, "H", datevKinds[e.Line].undone
 	}
-	if p.Promotional {
+	switch {
+	case p.Promotional:
 		kind += " (Aktion)"
+	case p.Bonus:
+		kind += " (Bonus)"
 	}
 	cells := [datevColumns + 1]string{1: strings.Replace(e.Currency.Format(p.Amount), ".", ",", 1), 2: side,
 		3: e.Currency.Code, 7: account, 8: against, 10: e.Day.Format("0201"), 11: e.Number,

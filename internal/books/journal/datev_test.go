@@ -70,6 +70,7 @@ func TestDATEVByHand(t *testing.T) {
 			Sold: "Café Ķekava", Place: "Café Ķekava", VAT: merchant.SinglePurpose, Rate: "7"},
 		{Day: day(7, 1), Line: books.LineActivated, Currency: eur, Amount: -5, Count: 1},
 		{Day: day(7, 2), Line: books.LineRedeemed, Currency: eur, Amount: -100, Count: 1, Promotional: true},
+		{Day: day(7, 3), Line: books.LineIssued, Currency: eur, Amount: 6000, Bonus: 1000, Count: 1},
 	}, accounts)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func TestDATEVByHand(t *testing.T) {
 	made := time.Date(2026, 8, 1, 13, 45, 7, 89_000_000, time.UTC)
 	lines := datevLines(t, &journal.Journal{From: day(6, 15), To: day(7, 31), Entries: entries, DATEV: datev, Made: made})
 	june, july := lines["EXTF_Buchungsstapel_2026-06.csv"], lines["EXTF_Buchungsstapel_2026-07.csv"]
-	if len(lines) != 2 || len(june) != 3 || len(july) != 4 {
+	if len(lines) != 2 || len(june) != 3 || len(july) != 6 {
 		t.Fatalf("%v", lines)
 	}
 	for _, c := range []struct{ line, part string }{
@@ -89,6 +90,8 @@ func TestDATEVByHand(t *testing.T) {
 		{june[2], `1234,56;"S";"EUR";;;"";1360;1700;"";3006;"260630-ACTIVATED-EUR";"";;` +
 			`"Kartenverkauf, Gutscheine, Café Kekava"`},
 		{july[2], `0,05;"H";"EUR";;;"";1360;1700;"";0107;"260701-ACTIVATED-EUR";"";;"Kartenverkauf storniert";;"";;;;"`},
+		{july[4], `50,00;"S";"EUR";;;"";1360;1700;"";0307;"260703-ISSUED-EUR";"";;"Gutscheinverkauf";;"";;;;"`},
+		{july[5], `10,00;"S";"EUR";;;"";4600;1700;"";0307;"260703-ISSUED-EUR";"";;"Gutscheinverkauf (Bonus)";;"";;;;"`},
 		{july[3], `1,00;"S";"EUR";;;"";4600;1360;"";0207;"260702-REDEEMED-EUR";"";;"Einlösung (Aktion)";;"";;;;"`},
 	} {
 		if !strings.Contains(c.line, c.part) {

@@ -55,6 +55,7 @@ type Row struct {
 	Promotional bool
 	Currency    money.Currency // Pieces: the row has no amount of money, and no entry
 	Amount      money.Amount   // below zero: so much less is owed
+	Bonus       money.Amount   // of the amount: what nobody paid for
 	Count       int64          // how many times
 	Program     string
 	Sold        string // where the value was sold
@@ -79,6 +80,7 @@ type Posting struct {
 	Count         int64
 	Undone        bool // it takes back what the line does: a reversed sale, a reinstated gift
 	Promotional   bool
+	Bonus         bool // of gifts that were paid for in part: the rest, which the merchant gives
 	Program       string
 	Sold, Place   string
 	VAT           merchant.VATTreatment
@@ -96,8 +98,9 @@ type rule struct {
 }
 
 // rules has a row for every line, in the order of the entries of a day. Where a gift was paid for, one side is always
-// the liability. A promotional gift is never owed: it costs when it is redeemed. A transfer leaves every account as it
-// is: it moves value between gifts of the same program, of which both are owed or neither.
+// the liability. Where it was paid for in part, the promotion stands against the rest. A promotional gift is never
+// owed: it costs when it is redeemed. A transfer leaves every account as it is: it moves value between gifts of the
+// same program, of which both are owed or neither.
 var rules = []rule{
 	{line: books.LineIssued, code: "ISSUED", against: clearing, increase: true},
 	{line: books.LineActivated, code: "ACTIVATED", against: clearing, increase: true},
@@ -170,23 +173,31 @@ func (b *book) add(row *Row) error {
 	}
 	r := &rules[at]
 	switch {
-	case row.Amount == math.MinInt64:
+	case row.Amount <= math.MinInt64/2, row.Amount >= math.MaxInt64/2, row.Bonus <= math.MinInt64/2,
+		row.Bonus >= math.MaxInt64/2:
 		return fmt.Errorf("a sum of the line %s of %s is too large", row.Line, row.Day.Format(time.DateOnly))
-	case r.against == "", row.Amount == 0, row.Currency == money.Pieces, row.Promotional && !r.promo,
+	case r.against == "", row.Amount == 0 && row.Bonus == 0, row.Currency == money.Pieces, row.Promotional && !r.promo,
 		r.optional && r.against.of(b.accounts) == "":
 		return nil
 	}
-	p := Posting{Undone: (row.Amount > 0) != r.increase, Promotional: row.Promotional, Program: row.Program,
-		Sold: row.Sold, Place: row.Place, VAT: row.VAT, Rate: row.Rate}
+	p := Posting{Promotional: row.Promotional, Program: row.Program, Sold: row.Sold, Place: row.Place, VAT: row.VAT,
+		Rate: row.Rate}
 	own := liability
 	if row.Promotional {
 		own = promotion
 	}
-	p.Debit, p.Credit, p.Amount = b.name(r.against), b.name(own), row.Amount
-	if row.Amount < 0 {
-		p.Debit, p.Credit, p.Amount = p.Credit, p.Debit, -row.Amount
+	count := row.Count
+	if paid := row.Amount - row.Bonus; paid != 0 {
+		if err := b.post(r, row, p, [2]account{r.against, own}, paid, count); err != nil {
+			return err
+		}
+		count = 0 // once
 	}
-	return b.post(r, row, p)
+	if row.Bonus == 0 {
+		return nil
+	}
+	p.Bonus, p.VAT, p.Rate = true, "", "" // VAT is due on what was paid
+	return b.post(r, row, p, [2]account{promotion, own}, row.Bonus, count)
 }
 
 // name gives the name of an account, and notes if it has none.
@@ -198,8 +209,14 @@ func (b *book) name(a account) string {
 	return name
 }
 
-// post adds a posting to the entry of its row, or its sums to a posting that is like it.
-func (b *book) post(r *rule, row *Row, p Posting) error {
+// post adds a posting to the entry of its row, or its sums to a posting that is like it. It debits the first of two
+// accounts and credits the second; an amount below zero, the other way round.
+func (b *book) post(r *rule, row *Row, p Posting, accounts [2]account, amount money.Amount, count int64) error {
+	p.Undone = (amount > 0) != r.increase
+	p.Debit, p.Credit, p.Amount = b.name(accounts[0]), b.name(accounts[1]), amount
+	if amount < 0 {
+		p.Debit, p.Credit, p.Amount = p.Credit, p.Debit, -amount
+	}
 	key := entryKey{row.Day.Format(time.DateOnly), row.Line, row.Currency.Code}
 	e := b.entries[key]
 	if e == nil {
@@ -208,7 +225,7 @@ func (b *book) post(r *rule, row *Row, p Posting) error {
 	}
 	same := postingKey{key, p}
 	same.Amount = 0
-	p.Count = row.Count
+	p.Count = count
 	at, known := b.at[same]
 	if !known {
 		b.at[same] = len(e.Postings)
@@ -233,7 +250,7 @@ func number(r *rule, row *Row) string {
 func comparePostings(x, y Posting) int {
 	return cmp.Or(strings.Compare(x.Program, y.Program), strings.Compare(x.Place, y.Place),
 		strings.Compare(x.Sold, y.Sold), strings.Compare(x.Debit, y.Debit), strings.Compare(x.Credit, y.Credit),
-		compareBools(x.Promotional, y.Promotional),
+		compareBools(x.Promotional, y.Promotional), compareBools(x.Bonus, y.Bonus),
 		compareBools(x.Undone, y.Undone),
 		strings.Compare(string(x.VAT), string(y.VAT)), strings.Compare(string(x.Rate), string(y.Rate)))
 }

@@ -80,6 +80,58 @@ func TestEveryLineIsBooked(t *testing.T) {
 	}
 }
 
+// TestWhatNobodyPaidForIsThePromotions: the buyer of a gift of 60 who pays 50 gets a gift of 60; 10 of that the
+// merchant gives. Where the sale is taken back, so is that. VAT is due on what was paid.
+func TestWhatNobodyPaidForIsThePromotions(t *testing.T) {
+	t.Parallel()
+	row := journal.Row{Day: day(9, 1), Line: books.LineActivated, Currency: eur, Amount: 6000, Bonus: 1000, Count: 2,
+		VAT: merchant.SinglePurpose, Rate: "19"}
+	for _, c := range []struct {
+		line          books.Line
+		amount, bonus money.Amount
+		want          string
+	}{
+		{books.LineIssued, 6000, 1000, "1360 1700 5000 x2 19 gifts sold; 4600 1700 1000 x0  bonus of gifts sold"},
+		{books.LineReloaded, -6000, -1000, "1700 1360 5000 x2 19 loads of cards taken back; " +
+			"1700 4600 1000 x0  bonus of loads of cards taken back"},
+		{books.LineCancelled, -4000, -666, "1700 1360 3334 x2 19 gifts cancelled; " +
+			"1700 4600 666 x0  bonus of gifts cancelled"},
+		{books.LineActivated, 0, 1000, "1700 1360 1000 x2 19 sales of cards taken back; " +
+			"4600 1700 1000 x0  bonus of cards sold"},
+		{books.LineCancelled, -1, -1, "1700 4600 1 x2  bonus of gifts cancelled"},
+	} {
+		row.Line, row.Amount, row.Bonus = c.line, c.amount, c.bonus
+		entries, err := journal.Entries([]journal.Row{row}, accounts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range entries[0].Postings {
+			got = append(got, fmt.Sprintf("%s %s %d x%d %s %s", p.Debit, p.Credit, p.Amount, p.Count, p.Rate,
+				saysInCSV(t, &journal.Journal{From: row.Day, To: row.Day, Entries: entries}, p.Amount, p.Bonus)))
+		}
+		if text := strings.Join(got, "; "); text != c.want {
+			t.Errorf("%s %d: %s\nwant %s", c.line, c.amount, text, c.want)
+		}
+	}
+}
+
+// saysInCSV is how the journal as CSV describes a posting.
+func saysInCSV(t *testing.T, j *journal.Journal, amount money.Amount, bonus bool) string {
+	t.Helper()
+	files, err := j.Write(journal.CSV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(files[0].Content)) {
+		cells := strings.Split(line, ",")
+		if cells[7] == eur.Format(amount) && strings.HasPrefix(cells[3], "bonus") == bonus {
+			return cells[3]
+		}
+	}
+	return ""
+}
+
 func TestALineWithoutARuleIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := journal.Entries([]journal.Row{{Day: day(9, 1), Line: "FOUND", Currency: eur, Amount: 1}}, accounts)

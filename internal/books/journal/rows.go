@@ -22,7 +22,8 @@ func Rows(days map[int]books.Sums, names *Names) (rows []Row) {
 				continue
 			}
 			row := Row{Day: at, Line: books.Line(key.Line), Promotional: key.Promotional, Currency: key.Currency,
-				Amount: sum.Money, Count: sum.Count, Program: names.Program(key.ProgramID), Sold: names.Place(key.Sold)}
+				Amount: sum.Money, Bonus: sum.Bonus, Count: sum.Count, Program: names.Program(key.ProgramID),
+				Sold: names.Place(key.Sold)}
 			if !key.Place.IsZero() {
 				row.Place = names.Place(key.Place)
 			}

@@ -19,7 +19,8 @@ func TestRowsOfTheBooks(t *testing.T) {
 	terms := &books.Terms{ProgramID: program, Currency: eur, VAT: vat}
 	item := &books.Terms{ProgramID: program, Currency: eur, Item: true, VAT: vat}
 	first, second := books.Sums{}, books.Sums{}
-	first.Move(terms, &books.Movement{Line: books.LineIssued, Month: 202609, Count: 1, Value: books.Value{Money: 500}})
+	first.Move(terms, &books.Movement{Line: books.LineIssued, Month: 202609, Count: 1, Value: books.Value{Money: 500},
+		Bonus: 100})
 	first.Move(terms, &books.Movement{State: books.Open, Month: 202609, Value: books.Value{Money: 500}})
 	second.Move(terms, &books.Movement{Line: books.LineRedeemed, Month: 202609, Place: shop, Key: guid.ID{3}, Count: 1,
 		Value: books.Value{Money: -200}})
@@ -38,6 +39,7 @@ func TestRowsOfTheBooks(t *testing.T) {
 	row := journal.Row{Currency: eur, Program: "Gift cards", Sold: "online", VAT: merchant.SinglePurpose, Rate: "19"}
 	issued, redeemed, pieces := row, row, row
 	issued.Day, issued.Line, issued.Amount, issued.Count = day(9, 30), books.LineIssued, 500, 1
+	issued.Bonus = 100
 	redeemed.Day, redeemed.Line, redeemed.Amount, redeemed.Count = day(10, 1), books.LineRedeemed, -200, 1
 	redeemed.Place, pieces.Place, pieces.Sold = "Harbour", "Harbour", "Harbour"
 	pieces.Day, pieces.Line, pieces.Amount, pieces.Count = day(10, 1), books.LineRedeemed, -700, 2

@@ -160,8 +160,11 @@ func (e *Entry) says(p *Posting) string {
 	if p.Undone {
 		text = says[e.Line].undone
 	}
-	if p.Promotional {
+	switch {
+	case p.Promotional:
 		text = "promotional " + text
+	case p.Bonus:
+		text = "bonus of " + text
 	}
 	return text
 }

@@ -38,6 +38,7 @@ func randomRows(random *rand.Rand, currency money.Currency, from time.Time, days
 	for n := range rows {
 		rows[n] = journal.Row{Day: from.AddDate(0, 0, random.IntN(days)), Line: lines[random.IntN(len(lines))],
 			Promotional: random.IntN(4) == 0, Currency: currency, Amount: money.Amount(random.IntN(1_000_000) - 500_000),
+			Bonus: money.Amount(random.IntN(3) * (random.IntN(100_000) - 50_000)),
 			Count: random.Int64N(100), Program: name(), Sold: name(), Place: name(),
 			VAT:  []merchant.VATTreatment{"", merchant.MultiPurpose, merchant.SinglePurpose}[random.IntN(3)],
 			Rate: []money.Number{"19", "7.5", "", "0"}[random.IntN(4)]}

@@ -277,14 +277,15 @@ var lineNames = map[books.Line]string{books.LineIssued: "issued", books.LineActi
 
 // RollForward tells how what was owed at the start of a period became what was owed at its end: each line is what it
 // added, so that the opening and all lines are the closing. opening is the stock that moved before the period, period
-// what moved in it, on lines by places and in the stock.
+// what moved in it, on lines by places and in the stock. The bonus is, of what was sold less what was cancelled, what
+// nobody paid for.
 func RollForward(opening, period books.Sums) Table {
 	names := []string{"opening"}
 	for _, line := range books.Lines() {
 		names = append(names, lineNames[line])
 	}
 	closing := len(names)
-	t := newTally(nil, amounts(append(names, "closing")...)...)
+	t := newTally(nil, amounts(append(names, "closing", "bonus")...)...)
 	for k, s := range opening {
 		if k.Cube == books.Stock && books.State(k.Line).Owed() {
 			t.add(k, nil, s, 0, closing)
@@ -296,6 +297,7 @@ func RollForward(opening, period books.Sums) Table {
 			t.add(k, nil, s, closing)
 		case k.Cube == books.Places:
 			t.add(k, nil, s, 1+slices.Index(books.Lines(), books.Line(k.Line)))
+			t.add(k, nil, books.Sum{Value: books.Value{Money: s.Bonus}}, closing+1)
 		}
 	}
 	return t.table()

@@ -90,15 +90,17 @@ func TestRollForward(t *testing.T) {
 	opening, period := books.Sums{}, books.Sums{}
 	opening.Add(key(books.Stock, "OPEN"), of(1000, 0))
 	opening.Add(key(books.Stock, "EXPIRED"), of(77, 0))
-	period.Add(key(books.Places, "ISSUED"), of(500, 1))
+	sold := of(500, 1)
+	sold.Bonus = 100
+	period.Add(key(books.Places, "ISSUED"), sold)
 	period.Add(key(books.Places, "REDEEMED"), of(-300, 2))
 	period.Add(key(books.Places, "EXPIRED"), of(-100, 0))
 	period.Add(key(books.Months, "ISSUED"), of(500, 1))
 	period.Add(key(books.Stock, "OPEN"), of(100, 0))
 	period.Add(key(books.Stock, "EXPIRED"), of(100, 0))
 	const want = `currency isPromoType isItemType unit opening issued activated reloaded imported transferred adjustedUp givenBack ` +
-		`cashGivenBack redeemed cashedOut adjustedDown cancelled expired closing
-USD 0 0 MONEY 10.00 5.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 -3.00 0.00 0.00 0.00 -1.00 11.00 `
+		`cashGivenBack redeemed cashedOut adjustedDown cancelled expired closing bonus
+USD 0 0 MONEY 10.00 5.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 -3.00 0.00 0.00 0.00 -1.00 11.00 1.00 `
 	if got := text(RollForward(opening, period)); got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
 	}

@@ -12,6 +12,7 @@ type paidFlags struct {
 	LastName   string `group:"How it was paid" required:"" placeholder:"NAME" help:"Last name of who paid."`
 	Customer   string `group:"How it was paid" required:"" placeholder:"EMAIL" help:"E-mail address of who paid."`
 	Storefront string `group:"How it was paid" required:"" placeholder:"ID" help:"Storefront where it was paid."`
+	PricePaid  string `group:"How it was paid" placeholder:"N" help:"What was paid, if that is less than the value. Default: as much as the value."`
 }
 
 func (f *paidFlags) payment() client.ExternalPayment {
@@ -56,6 +57,9 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err
 	}
+	if r.PricePaid, err = Amount("--price-paid", c.PricePaid); err != nil {
+		return err
+	}
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
 		return err
 	}
@@ -65,9 +69,8 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 	}
 	return c.answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "loaded", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance, a.Currency),
-			"available",
-			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID,
-			"reference", a.Reference, "note", replayed(a.Meta))
+			"available", Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID,
+			"gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)
 	})
 }
@@ -104,8 +107,7 @@ func (c *giftReverseReloadCmd) Run(t *terminal.Terminal) error {
 	}
 	return c.answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "taken back", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance,
-			a.Currency), "status",
-			string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
+			a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
 }
 
@@ -145,8 +147,7 @@ func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
 	}
 	return c.answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "pay", Money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID,
-			"gift",
-			a.VoucherID, "note", replayed(a.Meta))
+			"gift", a.VoucherID, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)
 	})
 }

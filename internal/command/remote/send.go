@@ -36,6 +36,7 @@ type giftSendCmd struct {
 	LastName   string `group:"How it was paid" placeholder:"NAME" help:"Last name of who purchased it."`
 	Customer   string `group:"How it was paid" placeholder:"EMAIL" help:"E-mail address of who purchased it."`
 	Storefront string `group:"How it was paid" placeholder:"ID" help:"Storefront where it was purchased."`
+	PricePaid  string `group:"How it was paid" placeholder:"N" help:"What was paid for each gift, if that is less than its value. Default: as much as its value."`
 
 	NotifyBuyer      bool   `group:"How it was paid" help:"Tell who purchased it that it was delivered, and that it was used for the first time."`
 	CustomerLanguage string `group:"How it was paid" placeholder:"TAG" help:"Language that who purchased it is written to in, such as de (BCP 47). Default: the account's."`
@@ -172,19 +173,24 @@ func (c *giftSendCmd) gift(r *client.SendGiftRequest) error {
 	if err != nil {
 		return err
 	}
+	price, err := Amount("--price-paid", c.PricePaid)
+	if err != nil {
+		return err
+	}
 	scheduled := !c.DeliverAt.IsZero()
 	if c.Value != "" {
 		if c.Quantity != 0 || c.Terms != "" || c.EquivalentValue != "" {
 			return terminal.UsageError("--quantity, --terms and --equivalent-value belong to an item gift (--item).")
 		}
 		r.MonetaryGift = &client.MonetaryGift{
-			Value: value, ProgramID: c.Program, AccountID: c.Account, OrganizationID: c.Location, VoucherDesignID: c.Design,
+			Value: value, PricePaid: price, ProgramID: c.Program, AccountID: c.Account,
+			OrganizationID: c.Location, VoucherDesignID: c.Design,
 			HasScheduledDelivery: scheduled, DeliveryDate: c.DeliverAt, DeliveryTimezoneID: c.TimeZone,
 		}
 		return nil
 	}
 	r.ItemGift = &client.ItemGift{
-		Label: c.Item, Quantity: c.Quantity, Terms: c.Terms, EquivalentValue: equivalent,
+		Label: c.Item, Quantity: c.Quantity, Terms: c.Terms, EquivalentValue: equivalent, PricePaid: price,
 		ProgramID: c.Program, AccountID: c.Account, OrganizationID: c.Location, VoucherDesignID: c.Design,
 		HasScheduledDelivery: scheduled, DeliveryDate: c.DeliverAt, DeliveryTimezoneID: c.TimeZone,
 	}

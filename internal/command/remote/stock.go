@@ -108,7 +108,7 @@ func (c *stockExportCmd) Run(t *terminal.Terminal) error {
 
 type giftActivateCmd struct {
 	Gift   []string `arg:"" help:"The card: its voucherID, its 12-digit code, or its QR link."`
-	Amount string   `placeholder:"N" help:"What was paid for it. Leave it out for a card of fixed worth."`
+	Amount string   `placeholder:"N" help:"How much it is worth from now on. Leave it out for a card of fixed worth."`
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
@@ -140,6 +140,9 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err
 	}
+	if r.PricePaid, err = Amount("--price-paid", c.PricePaid); err != nil {
+		return err
+	}
 	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
 		return err
 	}
@@ -149,8 +152,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	}
 	return c.answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "worth", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
-			a.ActivationID,
-			"gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
+			a.ActivationID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)
 	})
 }

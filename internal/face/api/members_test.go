@@ -38,12 +38,13 @@ func (w *world) whole() map[string][]string {
 		`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`})
 	all := map[string][]string{
 		"send-gift": {
-			`{"monetaryGift":{"value":5,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
+			`{"monetaryGift":{"value":5,"pricePaid":4,"programID":"22222222-2222-2222-2222-222222222222",` + common + `,` + recipient + `},` +
 				notes + `,` + purchase + `,"notifyBuyer":true,"externalTransactionCustomerLanguage":"de"}`,
 			`{"itemGift":{"label":"L","terms":"T","quantity":2,"equivalentValue":5,` + common + `},"recipients":[{` + recipient +
 				`}],` + notes + `,` + promotion +
 				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,
-			`{"itemGift":{"label":"L","quantity":2,"programID":"22222222-2222-2222-2222-222222222222",` + recipient + `},` +
+			`{"itemGift":{"label":"L","quantity":2,"equivalentValue":5,"pricePaid":4,` +
+				`"programID":"22222222-2222-2222-2222-222222222222",` + recipient + `},` +
 				purchase + `}`,
 		},
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
@@ -74,7 +75,7 @@ func (w *world) whole() map[string][]string {
 			`"voucherID":"` + g.id + `"}`, `{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
 			`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`},
 		"reload-gift": {
-			`{"voucherID":"` + g.id + `","amount":0.01,"paymentMethodID":2,"reference":"R",` + paidAt(shop) +
+			`{"voucherID":"` + g.id + `","amount":0.02,"pricePaid":0.01,"paymentMethodID":2,"reference":"R",` + paidAt(shop) +
 				`,"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + g.token + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
@@ -96,7 +97,8 @@ func (w *world) whole() map[string][]string {
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},
 		"reverse-activation": append(byItsKey, `{"activationID":"`+nowhere+`"}`),
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
-			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"reference":"R",` + purchase + `}`,
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"pricePaid":4,"reference":"R",` +
+			purchase + `}`,
 			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
 			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`},
 		"adjust-gift": {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},

@@ -27,7 +27,7 @@ func TestCallsTakeFewObjects(t *testing.T) {
 	}{
 		"validate-gift": {func(n int) string {
 			return `{"voucherCode":"` + gifts[n].code + `","organizationID":"` + pier + `"}`
-		}, 275},
+		}, 280},
 		"redeem-gift": {func(int) string { return redeemBody(sold, "0.01") }, 610},
 	} {
 		n := 0

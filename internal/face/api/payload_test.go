@@ -116,6 +116,7 @@ func (v *variety) payload() [][2]string {
 		{"notRedeemableReasons", pick(printed, "[]", `[{"code":"REDEMPTION_NOT_ALLOWED","text":"This gift has not been `+
 			`delivered yet."}]`)},
 		{"blockedReason", "null"}, {"currency", pick(v.item, "null", v.currency)}, {"unit", pick(v.item, "items", "money")},
+		{"pricePaid", "null"},
 		{"originalBalance", pick(v.item, "3", v.value)}, {"currentBalance", pick(v.item, "3", v.value)},
 		{"heldBalance", v.zero()}, {"availableBalance", pick(v.item, "3", v.value)},
 		{"value", pick(v.item, "null", v.value)}, {"label", pick(v.item, "Latte", "null")},

@@ -75,11 +75,11 @@ func TestOrdersLeaveMemoryToLookUps(t *testing.T) {
 	}
 	w.post("send-gift", order(200, gulfShop), as(gulfKey)...).want(201)
 	for key, storefront := range map[string]string{harborKey: shop, cornerKey: cornerShop} {
-		large := order(870, storefront)
+		large := order(860, storefront)
 		w.post("send-gift", large, append(once("large"), as(key)...)...).want(201)
 		w.slowReaders(3, large, key)
 	}
-	w.post("send-gift", order(870, gulfShop), as(gulfKey)...).refused(503, refusal.Unavailable)
+	w.post("send-gift", order(860, gulfShop), as(gulfKey)...).refused(503, refusal.Unavailable)
 	w.get("/gifting/gifts?limit=200", as(gulfKey)...).want(200, "gifts[199].label", "Latte")
 }
 

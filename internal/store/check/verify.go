@@ -484,7 +484,7 @@ const selectCardPage = `SELECT EXISTS (SELECT 1 FROM gift_import AS m
 		c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 		c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-		c.language, c.vat_treatment, c.vat_rate, c.sealed_message
+		c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
 	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 

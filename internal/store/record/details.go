@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/money"
 )
 
 // storedDetails are gift.Details as JSON. Its member names are a storage format: they may be added to, not changed.
@@ -28,6 +29,7 @@ type storedPurchase struct {
 	LastName     string `json:"lastName"`
 	EmailAddress string `json:"emailAddress"`
 	StorefrontID string `json:"storefrontID"`
+	Price        int64  `json:"price,omitempty"`
 }
 
 // DetailsText are an entry's details as they are stored, with the person at the till; nil: there are none.
@@ -40,7 +42,8 @@ func DetailsText(e *gift.Entry) any {
 		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next),
 		IssuedOn: d.IssuedOn.UTC()}
 	if p := d.Purchase; p != (gift.Purchase{}) {
-		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID)}
+		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID),
+			int64(p.Price)}
 	}
 	text, err := json.Marshal(stored)
 	if err != nil {
@@ -83,7 +86,7 @@ func (s scanDetails) Scan(column any) error {
 	read(&to.Next, stored.Next)
 	if p := stored.Purchase; p != nil {
 		to.Purchase = gift.Purchase{Reference: p.Reference, FirstName: p.FirstName, LastName: p.LastName,
-			EmailAddress: p.EmailAddress}
+			EmailAddress: p.EmailAddress, Price: money.Amount(p.Price)}
 		read(&to.Purchase.StorefrontID, p.StorefrontID)
 	}
 	if err == nil && column != nil && *to == (gift.Details{}) && stored.Person == "" {

@@ -192,7 +192,7 @@ var selectHistories = db.Text{
 		UNION ALL
 		SELECT e.* FROM e AS n CROSS JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous WHERE e.id < n.id
 	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
-		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'ACTIVATION', 'RELOAD', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
 		FROM e ORDER BY e.voucher_id, e.seq`,
 	Postgres: `WITH RECURSIVE e AS (
 		SELECT e.* FROM unnest($2::BYTEA[]) AS w (key)
@@ -204,7 +204,7 @@ var selectHistories = db.Text{
 				AND e.id = n.previous OFFSET 0) AS e
 		WHERE e.id < n.id
 	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
-		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'ACTIVATION', 'RELOAD', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
 		FROM e ORDER BY e.voucher_id, e.seq`,
 	Citus: `WITH RECURSIVE e AS (
 		SELECT e.* FROM voucher AS v
@@ -214,7 +214,7 @@ var selectHistories = db.Text{
 		SELECT e.* FROM e AS n JOIN entry AS e ON e.account_id = $1 AND e.id = n.previous
 		WHERE e.id < n.id
 	) SELECT e.id, e.voucher_id, e.seq, e.kind, e.delta, e.balance, e.made_at, e.key_id, e.location_id, e.reverses,
-		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
+		e.held_until, CASE WHEN e.kind IN ('ISSUED', 'ACTIVATION', 'RELOAD', 'TRANSFER_IN', 'IMPORTED') THEN e.details END
 		FROM e ORDER BY e.voucher_id, e.seq`,
 }
 

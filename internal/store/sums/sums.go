@@ -91,13 +91,13 @@ var (
 		Each: `INSERT INTO book_day (account_id, day, starts_at, ends_at, closed_at) VALUES ($1, $2, $3, $4, $5)`}
 	insertSum = &db.Query{What: "writing into book_sum",
 		Each: `INSERT INTO book_sum (account_id, cube, day, line, program_id, promotional, item, currency, decimals, sold,
-				place, key_id, month, vat, vat_rate, entries, pieces, money)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+				place, key_id, month, vat, vat_rate, entries, pieces, money, bonus)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 		Postgres: `INSERT INTO book_sum (account_id, cube, day, line, program_id, promotional, item, currency, decimals, sold,
-				place, key_id, month, vat, vat_rate, entries, pieces, money)
+				place, key_id, month, vat, vat_rate, entries, pieces, money, bonus)
 			SELECT * FROM unnest($1::BYTEA[], $2::TEXT[], $3::BIGINT[], $4::TEXT[], $5::BYTEA[], $6::BOOLEAN[],
 				$7::BOOLEAN[], $8::TEXT[], $9::BIGINT[], $10::BYTEA[], $11::BYTEA[], $12::BYTEA[], $13::BIGINT[],
-				$14::TEXT[], $15::TEXT[], $16::BIGINT[], $17::BIGINT[], $18::BIGINT[])`}
+				$14::TEXT[], $15::TEXT[], $16::BIGINT[], $17::BIGINT[], $18::BIGINT[], $19::BIGINT[])`}
 	deleteSums = &db.Query{What: "deleting from book_sum",
 		Each: `DELETE FROM book_sum
 			WHERE account_id = $1 AND cube IN ('PLACES', 'MONTHS', 'KEYS', 'STOCK', 'IDLE') AND day = $2`}
@@ -346,7 +346,7 @@ func rowsOf(account guid.ID, day books.Day, sums books.Sums) db.Batch {
 		w.Rows = append(w.Rows, []any{db.KeyOf(account), string(k.Cube), int64(day.Number), k.Line, db.KeyOf(k.ProgramID),
 			k.Promotional, k.Item, k.Currency.Code, int64(k.Currency.Decimals), db.KeyOf(k.Sold), db.KeyOf(k.Place),
 			db.KeyOf(k.KeyID), int64(k.Month), string(k.VAT.Treatment), string(k.VAT.Rate), s.Count,
-			int64(s.Pieces), int64(s.Money)})
+			int64(s.Pieces), int64(s.Money), int64(s.Bonus)})
 	}
 	return w
 }
@@ -354,12 +354,12 @@ func rowsOf(account guid.ID, day books.Day, sums books.Sums) db.Batch {
 // The sums of days from $3 to $4: of each day by itself, and of all together.
 const (
 	selectSums = `SELECT s.day, s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold,
-			s.place, s.key_id, s.month, s.vat, s.vat_rate, s.entries, s.pieces, s.money
+			s.place, s.key_id, s.month, s.vat, s.vat_rate, s.entries, s.pieces, s.money, s.bonus
 		FROM book_sum AS s
 		WHERE s.account_id = $1 AND s.cube = $2 AND s.day >= $3 AND s.day <= $4`
 	selectTotals = `SELECT 0, s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold,
 			s.place, s.key_id, s.month, s.vat, s.vat_rate, CAST(sum(s.entries) AS BIGINT),
-			CAST(sum(s.pieces) AS BIGINT), CAST(sum(s.money) AS BIGINT)
+			CAST(sum(s.pieces) AS BIGINT), CAST(sum(s.money) AS BIGINT), CAST(sum(s.bonus) AS BIGINT)
 		FROM book_sum AS s
 		WHERE s.account_id = $1 AND s.cube = $2 AND s.day >= $3 AND s.day <= $4
 		GROUP BY s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold, s.place, s.key_id,
@@ -380,7 +380,8 @@ func (b *Books) eachSum(ctx context.Context, query string, account guid.ID, cube
 				var s books.Sum
 				err := rows.Scan(&day, &k.Cube, &k.Line, db.ScanID(&k.ProgramID), &k.Promotional, &k.Item, &k.Currency.Code,
 					&k.Currency.Decimals, db.ScanID(&k.Sold), db.ScanID(&k.Place), db.ScanID(&k.KeyID), &k.Month,
-					&k.VAT.Treatment, &k.VAT.Rate, &s.Count, &s.Pieces, &s.Money)
+					&k.VAT.Treatment, &k.VAT.Rate, &s.Count, &s.Pieces, &s.Money,
+					&s.Bonus)
 				if err != nil {
 					return err
 				}

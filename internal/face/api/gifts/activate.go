@@ -1,6 +1,8 @@
 package gifts
 
 import (
+	"errors"
+
 	"boon.example/internal/face/api/outcome"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
@@ -8,6 +10,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/order"
+	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -21,6 +24,7 @@ type activation struct {
 	Where     place
 	Number    money.Number
 	Purchase  gift.Purchase
+	Price     money.Number
 	Reference string
 }
 
@@ -28,7 +32,8 @@ func readActivation(o *wire.Object, c *Call) activation {
 	readMethod(o)
 	return activation{
 		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken), Where: readPlace(o, c.Caller),
-		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o), Reference: o.Line("reference", maxReference),
+		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o),
+		Price: readPrice(o, c.Account.Currency), Reference: o.Line("reference", maxReference),
 	}
 }
 
@@ -55,14 +60,31 @@ func ActivateGift(c *Call) (ledger.Answer, error) {
 			if err != nil {
 				return ledger.Answer{}, err
 			}
-			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase,
-				Reference: asked.Reference, Most: c.Account.MaxGiftValue}
+			worth, err := c.worthOfPieces(asked)
+			if err != nil {
+				return ledger.Answer{}, err
+			}
+			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase, Price: asked.Price,
+				Worth: worth, Reference: asked.Reference, Most: c.Account.MaxGiftValue}
 			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)
 				}}, ledger.OK, write)
 		})
+}
+
+// worthOfPieces is what the pieces of an item card are worth together, where a price is compared with it; 0: nobody
+// said.
+func (c *Call) worthOfPieces(asked activation) (money.Amount, error) {
+	if asked.Price == "" {
+		return 0, nil
+	}
+	g, err := c.Records.Gift(c.Context(), c.Account.ID, asked.ID)
+	if errors.Is(err, refusal.NotFound) { // as the answer will say
+		return 0, nil
+	}
+	return g.Card.EquivalentValue, service.Stored(err)
 }
 
 // ReverseActivation makes a card what it was before it was activated.

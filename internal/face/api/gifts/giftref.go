@@ -232,6 +232,18 @@ func (c *Call) eligibility(t *ticket.Ticket, v *gift.Voucher) *ticket.Eligibilit
 // either.
 func readAmount(o *wire.Object, c money.Currency) money.Number { return readAmountOf(o, "amount", c) }
 
+// readPrice reads what was paid for value that a gift gets later; "": as much as that is worth.
+func readPrice(o *wire.Object, c money.Currency) money.Number {
+	number := o.Number(pricePaid)
+	if number == "" {
+		return ""
+	}
+	if _, err := c.Read(number, money.NoLimit); err != nil {
+		o.Add(o.At(pricePaid), "%s", err)
+	}
+	return number
+}
+
 func readAmountOf(o *wire.Object, name string, c money.Currency) money.Number {
 	if o.EmptyText(name) { // where absent would take everything
 		o.Add(o.At(name), "An empty text is no amount; leave %s out to mean all that is left.", name)

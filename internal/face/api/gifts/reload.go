@@ -28,7 +28,7 @@ func readLoading(o *wire.Object, c *Call) (r loading) {
 	}
 	r.Number = readAmount(o, c.Account.Currency)
 	readMethod(o)
-	r.Purchase = readPurchase(o)
+	r.Purchase, r.Price = readPurchase(o), readPrice(o, c.Account.Currency)
 	r.Reference = o.Line("reference", maxReference)
 	return r
 }

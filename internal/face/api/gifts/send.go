@@ -21,12 +21,16 @@ import (
 // maxOrderAnswer is how long the answer to an order may be.
 const maxOrderAnswer = 8 << 20
 
+// pricePaid is the member for what was paid for a gift, where that is less than the gift is worth.
+const pricePaid = "pricePaid"
+
 // readSend reads a send-gift request.
 func readSend(o *wire.Object) *order.Send {
 	s := new(order.Send)
 	if m := o.Object("monetaryGift"); m != nil {
 		s.Monetary = readDefinition(m)
 		s.Monetary.Value = m.Number("value")
+		s.Monetary.Price = m.Number(pricePaid)
 		m.Finish()
 	}
 	if m := o.Object("itemGift"); m != nil {
@@ -35,6 +39,7 @@ func readSend(o *wire.Object) *order.Send {
 		s.Item.Terms = m.Text("terms")
 		s.Item.Quantity = m.Number("quantity")
 		s.Item.EquivalentValue = m.Number("equivalentValue")
+		s.Item.Price = m.Number(pricePaid)
 		m.Finish()
 	}
 	several := o.Objects("recipients", gift.MaxRecipients, func(r *wire.Object) {

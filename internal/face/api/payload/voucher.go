@@ -119,6 +119,11 @@ func writeVoucherValue(w *wire.Writer, g *gift.Gift, s View) {
 	v := &g.Voucher
 	WriteUnitCode(w, v)
 	w.Text("unit", UnitName(v))
+	price := g.Card.Purchase.Price
+	if s.Location != nil { // what it was bought for is no matter of whoever takes it
+		price = 0
+	}
+	w.AmountOrNull("pricePaid", v.Currency, price)
 	w.Amount("originalBalance", v.Unit(), v.Funded)
 	WriteBalances(w, v, s.Now)
 	if v.Item {

@@ -135,6 +135,9 @@ func facts(r *desk.Request, g *gift.Gift) (facts []fact) {
 	add("sender", g.Card.Sender)
 	add("message", g.Card.Message)
 	add("value", worth(r, g, g.Worth()))
+	if price := g.Card.Purchase.Price; price != 0 {
+		add("price", l.Money(price, g.Currency))
+	}
 	add("program", program.Name, promotion)
 	add("delivery", at(g.Card.DeliveryDate))
 	add("delivered", at(g.Card.DeliveredAt))

@@ -49,8 +49,8 @@ type sendShown struct {
 }
 
 // typedInSend are the fields of the form.
-var typedInSend = []string{"value", "how", "to", "contact", "recipient", "sender", "message", "when", "at", "reference",
-	"first", "last", "email", "storefront", "promotion"}
+var typedInSend = []string{"value", "price", "how", "to", "contact", "recipient", "sender", "message", "when", "at",
+	"reference", "first", "last", "email", "storefront", "promotion"}
 
 // showSend shows the form; where it was refused, with what was typed and what is wrong with it.
 func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
@@ -81,7 +81,7 @@ func formOfSend(r *desk.Request) sendShown {
 }
 
 // fieldsOfSend are the fields of the form by the members of send-gift that they become.
-var fieldsOfSend = map[string]string{"value": "value", "recipientContact": "contact",
+var fieldsOfSend = map[string]string{"value": "value", "pricePaid": "price", "recipientContact": "contact",
 	"recipientDescription": "recipient",
 	"senderDescription":    "sender", "message": "message", "deliveryDate": "at",
 	"externalTransactionReferenceNumber": "reference", "externalTransactionCustomerFirstName": "first",
@@ -145,6 +145,11 @@ func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error)
 		g = deliverTo(typed("contact"))
 	}
 	g["value"] = value
+	if typed("price") != "" {
+		if g["pricePaid"], err = readPrice(r, typed("price")); err != nil {
+			return nil, err
+		}
+	}
 	addTexts(g, typed, map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
 		"message": "message"})
 	return orderAround(r, typed, g)
@@ -154,6 +159,12 @@ func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error)
 func readValue(r *desk.Request, typed string) (json.Number, error) {
 	c := r.Account.Currency
 	return r.ReadAmount("value", typed, c, func(a money.Amount) string { return r.Locale.Money(a, c) })
+}
+
+// readPrice reads what was paid for a gift.
+func readPrice(r *desk.Request, typed string) (json.Number, error) {
+	c := r.Account.Currency
+	return r.ReadAmount("pricePaid", typed, c, func(a money.Amount) string { return r.Locale.Money(a, c) })
 }
 
 // addTexts adds what was typed as members of a request.
