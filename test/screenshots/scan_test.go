@@ -204,3 +204,61 @@ func readDrawing(t *testing.T, w *world, path, _, want string) string {
 	}
 	return want
 }
+
+// TestScanBars has a scanner that we did not write read the bar code off the screen of a small phone, beside the QR
+// code, in both themes and all designs.
+func TestScanBars(t *testing.T) {
+	_, noScanner := exec.LookPath("zbarimg")
+	if _, noBrowser := chromium(); noScanner != nil || noBrowser != nil {
+		t.Skip("LEFT OUT: there is no zbarimg, or no browser")
+	}
+	w, err := start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	with := strings.NewReplacer(", accentColor:", ", barCode: true, accentColor:", "\n        accentColor:",
+		"\n        barCode: true\n        accentColor:").Replace(setupFile)
+	if err := w.apply(t.Context(), with); err != nil {
+		t.Fatal(err)
+	}
+	b, closeBrowser, err := launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeBrowser()
+	for _, d := range designs {
+		g, err := w.gift(t.Context(), "ready", d.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page := ""; !strings.Contains(page, "Bar code of this gift"); { // the service reads its set-up now and then
+			text, err := w.get(t.Context(), g.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page = string(text)
+		}
+		for _, theme := range []string{"light", "dark"} {
+			img, err := b.shoot(w.url+g.path, look{theme, phone, 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "seen.png")
+			if err := savePNG(file, img); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.CommandContext(t.Context(), "zbarimg", "--quiet", "-Sdisable", "-Scode128.enable",
+				"-Sqrcode.enable", file).Output()
+			for _, want := range []string{"CODE-128:" + g.code, "QR-Code:" + publicURL + g.path} {
+				if !strings.Contains(string(out), want+"\n") {
+					t.Errorf("design %s, %s: read %q (%v), want %q", d.name, theme, out, err, want)
+				}
+			}
+		}
+	}
+}

@@ -60,7 +60,7 @@ export interface paths {
          * Everything that happened, as a file
          * @description Every entry of every gift of the account, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. amount is what the entry added to the worth of the
          *     gift: of the first entry, what the gift was made with. An entry without currency counts pieces. The columns are at, kind, amount, currency, balance, held, status, promotional, program, organization,
-         *     reference, reason, reasonCode, purchaseReference, until, organizationID, keyID, reverses, holdID, counterpartVoucherID, voucherID and entryID; more columns may follow. The audit trail notes each
+         *     reference, reason, reasonCode, purchaseReference, pricePaid, until, organizationID, keyID, reverses, holdID, counterpartVoucherID, voucherID and entryID; more columns may follow. The audit trail notes each
          *     export before its first page leaves, and once an hour while it goes on. A key that is enabled for some locations gets the entries of the gifts that are limited to one of those; of what was done elsewhere, it is told neither where nor by which key.
          */
         get: operations["exportEntries"];
@@ -1519,7 +1519,7 @@ export interface components {
         ActivateGift: {
             /**
              * Format: double
-             * @description How much was paid for the card, and how much it is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else.
+             * @description How much the card is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else.
              */
             amount?: number | null;
             /**
@@ -1548,6 +1548,11 @@ export interface components {
             paymentMethodID?: 2;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /**
+             * Format: double
+             * @description What was paid for the card, if that is less than it is worth from now on: above 0, in the account's currency. It stands in the entry. When absent, as much as the card is worth.
+             */
+            pricePaid?: number | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
             reference?: string | null;
             /**
@@ -2725,6 +2730,11 @@ export interface components {
             organizationName: string | null;
             /** @description Who was signed in at the till; null where nobody need be. */
             person: string | null;
+            /**
+             * Format: double
+             * @description Of an ISSUED, an ACTIVATION and a RELOAD, what was paid, if the request said so; else null. In the account's currency, also of an item gift.
+             */
+            pricePaid: number | null;
             /** @description What the caller or the gateway said of the cause; of RESENT and RESCHEDULED, what was changed. */
             reason: string | null;
             /** @description Of BLOCKED and ADJUSTMENT, why; of a REVERSAL, CASH_OUT if it undoes a cash-out. */
@@ -3207,6 +3217,12 @@ export interface components {
              */
             organizationID?: string | null;
             /**
+             * Format: double
+             * @description External purchase. What was paid for each gift, if that is less than the gift is worth: above 0, at most the value (of an item gift: the equivalentValue), in the account's currency. The
+             *     rest is a bonus, which you give. Only the books ask for it; see the guide about books. When absent: as much as the gift is worth.
+             */
+            pricePaid?: number | null;
+            /**
              * Format: uuid
              * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
              *     `33333333-3333-3333-3333-333333333333` promotional gift cards (the default for promotional gifts),
@@ -3355,6 +3371,12 @@ export interface components {
              *     must name one of those.
              */
             organizationID?: string | null;
+            /**
+             * Format: double
+             * @description External purchase. What was paid for each gift, if that is less than the gift is worth: above 0, at most the value (of an item gift: the equivalentValue), in the account's currency. The
+             *     rest is a bonus, which you give. Only the books ask for it; see the guide about books. When absent: as much as the gift is worth.
+             */
+            pricePaid?: number | null;
             /**
              * Format: uuid
              * @description The gifting program: `22222222-2222-2222-2222-222222222222` business gift cards (the default for external transactions),
@@ -4086,6 +4108,11 @@ export interface components {
             paymentMethodID?: 2;
             /** @description The point-of-sale system's own identifier of the location, where point-of-sale redemption is enabled. */
             pointOfSaleSystemOrganizationIdentifier?: string | null;
+            /**
+             * Format: double
+             * @description What was paid for it, if that is less than the amount: above 0, in the account's currency. It stands in the entry. When absent, the amount.
+             */
+            pricePaid?: number | null;
             /** @description The till's own id of the sale; it stands in the gift's history. */
             reference?: string | null;
             /**
@@ -4726,6 +4753,11 @@ export interface components {
              * @description Corrections upwards.
              */
             adjustedUp: number;
+            /**
+             * Format: double
+             * @description Of issued, activated, reloaded and cancelled: what nobody paid for, as pricePaid was less than the gifts are worth. It is part of these lines, and changes no sum. 0 where unit is PIECES.
+             */
+            bonus: number;
             /**
              * Format: double
              * @description Gifts that were taken out of use, less those that were reinstated. What moved in a gift that was out of use is counted back here.
@@ -5464,6 +5496,11 @@ export interface components {
              * @description What was put into it, at first and since: exact money, or a whole quantity of items. A card that is NOT_ACTIVATED has 0.
              */
             originalBalance: number;
+            /**
+             * Format: double
+             * @description What was paid for the gift, as its order said, in the account's currency; null, the order did not say: as much as it is worth. Null too wherever a location is given, as at a till. What was paid for a card of a stock, or for a reload, stands in its entry.
+             */
+            pricePaid: number | null;
             /**
              * Format: uuid
              * @description The gifting program.
