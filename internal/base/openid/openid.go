@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -90,6 +91,7 @@ type Provider struct {
 
 // endpoints are what a provider tells of itself.
 type endpoints struct {
+	is       *oidc.Provider
 	oauth    oauth2.Config
 	verifier *oidc.IDTokenVerifier
 	signs    bool // its answers name it (RFC 9207)
@@ -133,7 +135,8 @@ func (p *Provider) find() (*endpoints, error) {
 	if err := is.Claims(&claims); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAway, err)
 	}
-	p.found = &endpoints{signs: claims.Signs, verifier: is.VerifierContext(ctx, &oidc.Config{ClientID: p.ClientID}),
+	p.found = &endpoints{is: is, signs: claims.Signs,
+		verifier: is.VerifierContext(ctx, &oidc.Config{ClientID: p.ClientID}),
 		oauth: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.Secret, RedirectURL: p.Redirect,
 			Endpoint: is.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "email"}}}
 	return p.found, nil
@@ -194,42 +197,65 @@ func (p *Provider) Answer(ctx context.Context, a *Asked, answer url.Values, now 
 	if answer.Get("error") != "" || answer.Get("code") == "" {
 		return is, ErrDeclined
 	}
-	token, err := p.redeem(ctx, found, a, answer.Get("code"))
+	ctx = oidc.ClientContext(ctx, p.client)
+	given, token, err := p.redeem(ctx, found, a, answer.Get("code"))
 	if err != nil {
 		return is, err
 	}
-	return p.read(token, a, now)
-}
-
-// redeem gives the code back for a token, and proves that the token is the provider's, for this client and question.
-func (p *Provider) redeem(ctx context.Context, found *endpoints, a *Asked, code string) (*oidc.IDToken, error) {
-	ctx = oidc.ClientContext(ctx, p.client)
-	given, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is { // its words may be long, and repeat the code
-		if status := refused.Response.StatusCode; status >= http.StatusInternalServerError {
-			return nil, fmt.Errorf("%w: it answers the code with status %d", ErrAway, status)
-		}
-		return nil, fmt.Errorf("%w: the code is good for nothing: %.60s", ErrUnsound, refused.ErrorCode)
-	} else if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAway, err)
-	}
-	raw, _ := given.Extra("id_token").(string)
-	token, err := found.verifier.Verify(ctx, raw)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnsound, err)
-	}
-	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1 {
-		return nil, fmt.Errorf("%w: it is to another question", ErrUnsound)
-	}
-	return token, nil
-}
-
-// read takes from a token what it says of the person.
-func (p *Provider) read(token *oidc.IDToken, a *Asked, now time.Time) (is Person, err error) {
 	var c claims
 	if err := token.Claims(&c); err != nil {
 		return is, fmt.Errorf("%w: %w", ErrUnsound, err)
 	}
+	if c.Email == "" {
+		if err := c.ask(ctx, found, given, token.Subject); err != nil {
+			return is, err
+		}
+	}
+	return p.read(token, &c, a, now)
+}
+
+// ask asks the provider itself for the address of the person, where the token has none: a provider need not put it in
+// (OpenID Connect Core, section 5.4).
+func (c *claims) ask(ctx context.Context, found *endpoints, given *oauth2.Token, subject string) error {
+	if found.is.UserInfoEndpoint() == "" {
+		return nil
+	}
+	info, err := found.is.UserInfo(ctx, oauth2.StaticTokenSource(given))
+	if err != nil {
+		return fmt.Errorf("%w: it does not tell about the person", ErrAway) // its words may be long, and have an address
+	}
+	if info.Subject != subject {
+		return fmt.Errorf("%w: it tells about somebody else", ErrUnsound)
+	}
+	c.Email, c.Verified = info.Email, json.RawMessage(strconv.FormatBool(info.EmailVerified))
+	return nil
+}
+
+// redeem gives the code back for a token, and proves that the token is the provider's, for this client and question.
+func (p *Provider) redeem(ctx context.Context, found *endpoints, a *Asked, code string) (*oauth2.Token, *oidc.IDToken,
+	error) {
+	given, err := found.oauth.Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
+	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is { // its words may be long, and repeat the code
+		if status := refused.Response.StatusCode; status >= http.StatusInternalServerError {
+			return nil, nil, fmt.Errorf("%w: it answers the code with status %d", ErrAway, status)
+		}
+		return nil, nil, fmt.Errorf("%w: the code is good for nothing: %.60s", ErrUnsound, refused.ErrorCode)
+	} else if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrAway, err)
+	}
+	raw, _ := given.Extra("id_token").(string)
+	token, err := found.verifier.Verify(ctx, raw)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnsound, err)
+	}
+	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1 {
+		return nil, nil, fmt.Errorf("%w: it is to another question", ErrUnsound)
+	}
+	return given, token, nil
+}
+
+// read takes from a token, and its claims, what they say of the person.
+func (p *Provider) read(token *oidc.IDToken, c *claims, a *Asked, now time.Time) (is Person, err error) {
 	if len(token.Audience) > 1 && c.Party == "" || c.Party != "" && c.Party != p.ClientID || token.Subject == "" {
 		return is, fmt.Errorf("%w: the token is not for this client alone", ErrUnsound)
 	}

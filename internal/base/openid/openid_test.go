@@ -72,6 +72,46 @@ func TestAPersonIsFound(t *testing.T) {
 	}
 }
 
+// TestAPersonIsToldApart: where the token has no address, the provider is asked for it, and believed about the person
+// of the token alone.
+func TestAPersonIsToldApart(t *testing.T) {
+	t.Parallel()
+	p := openidtest.Start(t)
+	c := client(p)
+	p.Is(ann)
+	for name, tt := range map[string]struct {
+		tell func(http.ResponseWriter, map[string]any)
+		want error
+	}{
+		"as it is":      {openidtest.Tell, nil},
+		"somebody else": {told("sub", "u-2"), ErrUnsound},
+		"nobody":        {told("sub", ""), ErrUnsound},
+		"unverified":    {told("email_verified", false), ErrUnverified},
+		"without it":    {told("email", ""), ErrUnverified},
+		"not at all": {func(w http.ResponseWriter, _ map[string]any) { http.Error(w, "ann@example.com", 500) },
+			ErrAway},
+	} {
+		p.Apart(tt.tell)
+		to, asked, err := c.Ask(false, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := c.Answer(t.Context(), &asked, browse(t, to), time.Now())
+		if !errors.Is(err, tt.want) || (tt.want == nil) != (is.Email == "ann@example.com") ||
+			err != nil && strings.Contains(err.Error(), "ann@") {
+			t.Errorf("%s: %+v, %v", name, is, err)
+		}
+	}
+}
+
+// told tells about a person otherwise than it is.
+func told(claim string, value any) func(http.ResponseWriter, map[string]any) {
+	return func(w http.ResponseWriter, claims map[string]any) {
+		claims[claim] = value
+		openidtest.Tell(w, claims)
+	}
+}
+
 // TestWhatProvesNothing: tokens of others, for others, to other questions, without a signature or with that of somebody
 // else, and people for whom the provider does not vouch.
 func TestWhatProvesNothing(t *testing.T) {

@@ -35,7 +35,8 @@ type Provider struct {
 	person map[string]any      // claims
 	lie    func(jwt.MapClaims) // changes a token before it is signed; nil: nothing does
 	sign   func(jwt.MapClaims) (string, error)
-	names  bool // it names itself in answers
+	names  bool                                               // it names itself in answers
+	apart  func(w http.ResponseWriter, claims map[string]any) // tells about the person beside the token; nil: nothing does
 	asked  map[string]url.Values
 	server *httptest.Server
 }
@@ -54,6 +55,7 @@ func Start(t *testing.T) *Provider {
 	mux.HandleFunc("GET /keys", p.keys)
 	mux.HandleFunc("GET /authorize", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("GET /userinfo", p.userInfo)
 	p.server = httptest.NewServer(mux)
 	p.URL = p.server.URL
 	t.Cleanup(p.server.Close)
@@ -93,6 +95,30 @@ func (p *Provider) NameItself() {
 	p.names = true
 }
 
+// Apart has the tokens tell nothing of the person but the subject: the e-mail address is told by how, to whoever shows
+// the access token (OpenID Connect Core, section 5.3).
+func (p *Provider) Apart(how func(w http.ResponseWriter, claims map[string]any)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.apart = how
+}
+
+// Tell tells about a person as a provider does.
+func Tell(w http.ResponseWriter, claims map[string]any) { write(w, claims) }
+
+func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case r.Header.Get("Authorization") != "Bearer A":
+		http.Error(w, "no", http.StatusUnauthorized)
+	case p.apart == nil:
+		write(w, map[string]any{"sub": p.person["sub"]})
+	default:
+		p.apart(w, maps.Clone(p.person))
+	}
+}
+
 // Signed is a token with the provider's own signature.
 func (p *Provider) Signed(claims jwt.MapClaims) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodES256, claims)
@@ -104,7 +130,8 @@ func (p *Provider) tell(w http.ResponseWriter, _ *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	write(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize",
-		"token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		"userinfo_endpoint": p.URL + "/userinfo",
+		"token_endpoint":    p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"id_token_signing_alg_values_supported":          []string{"none", "HS256", "ES256"},
 		"authorization_response_iss_parameter_supported": p.names})
 }
@@ -159,6 +186,10 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	claims := jwt.MapClaims{"iss": p.URL, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 		"nonce": q.Get("nonce"), "auth_time": now.Unix()}
 	maps.Copy(claims, p.person)
+	if p.apart != nil {
+		delete(claims, "email")
+		delete(claims, "email_verified")
+	}
 	if p.lie != nil {
 		p.lie(claims)
 	}
