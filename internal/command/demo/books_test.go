@@ -14,7 +14,7 @@ func TestBooksHaveEachColumnOnce(t *testing.T) {
 	decimal := reflect.TypeFor[client.Decimal]()
 	moves := 0
 	for f := range reflect.TypeFor[client.RollForwardRow]().Fields() {
-		if f.Type != decimal {
+		if f.Type != decimal || f.Name == "Bonus" { // which is a part of others
 			continue
 		}
 		row := client.RollForwardRow{ReportSort: client.ReportSort{Unit: "MONEY"}}
