@@ -103,10 +103,11 @@ var withoutAccount = map[string]string{
 	`INSERT INTO key_use`: "a row for each key, written every " +
 		"few minutes",
 	`SELECT key_id, used_at FROM key_use`: "the operator's list of keys",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`:                       "the set-up is hashed whole",
-	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs, till, networks, test FROM api_key`: "the set-up is read whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs FROM api_key`:                              "the set-up is hashed whole",
+	`SELECT id, kind, account_id, name, hint, hash, locations, created_at, expires_at, revoked_at, permissions, limits, accounts, programs, till, networks, test, agent FROM api_key`: "the set-up is read whole",
 	`SELECT id, till FROM api_key WHERE till <> 0`:           "the set-up is hashed whole",
 	`SELECT id FROM api_key WHERE test`:                      "the set-up is hashed whole",
+	`SELECT id, agent FROM api_key WHERE agent <> ''`:        "the set-up is hashed whole",
 	`SELECT id, networks FROM api_key WHERE networks <> ''`:  "the set-up is hashed whole",
 	`SELECT id, config, version FROM account ORDER BY id`:    "the set-up is hashed whole",
 	`SELECT number, mac FROM setup_change`:                   "the log of the set-up is the installation's",
