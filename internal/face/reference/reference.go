@@ -92,6 +92,7 @@ var parts = []struct {
 		{"guides/till.md", "At the counter"},
 		{"guides/console.md", "In the console"},
 		{"guides/wallet.md", "Passes"},
+		{"guides/my-gifts.md", "My gifts"},
 		{"guides/books.md", "What is owed for gifts"},
 		{"guides/import.md", "Bring cards of another system in"},
 		{"guides/test-mode.md", "Test mode"},
