@@ -96,6 +96,7 @@ var guides = []guide{
 // triedElsewhere are the pages with commands that another test types, and which; or why none does.
 var triedElsewhere = map[string]string{
 	"docs/start/afternoon.md":          "TestAfternoon",
+	"docs/guides/connect.md":           "TestAfternoon",
 	"docs/guides/send.md":              "TestAfternoon",
 	"docs/guides/take.md":              "TestAfternoon",
 	"docs/guides/test-mode.md":         "TestAfternoon",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"boon.example/internal/merchant"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/setup/document"
 	"boon.example/internal/setup/form"
@@ -59,6 +60,19 @@ func TestEveryFieldHasWords(t *testing.T) {
 		hint, helps := strings.CutPrefix(name, hints)
 		if is && !used[rest] || helps && !used[hint] {
 			t.Errorf("%s is of no field", name)
+		}
+	}
+}
+
+// TestEveryPermissionHasWords: the forms of keys list every permission, and a person reads what it allows.
+func TestEveryPermissionHasWords(t *testing.T) {
+	t.Parallel()
+	for _, l := range locale.ConsoleLanguages() {
+		texts := locale.For(l).All("console.may.")
+		for _, name := range merchant.PermissionNames() {
+			if texts["console.may."+name] == nil {
+				t.Errorf("the permission %s has no text in %s: add console.may.%s to the texts of the console", name, l, name)
+			}
 		}
 	}
 }
