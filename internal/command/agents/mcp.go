@@ -53,7 +53,8 @@ func (c *MCP) Run(t *terminal.Terminal) error {
 	}
 	defer service.Close()
 	s := mcp.NewServer(&mcp.Implementation{Name: "boon", Title: "Boon", Version: t.Version},
-		&mcp.ServerOptions{Instructions: service.InitializeResult().Instructions, Capabilities: &mcp.ServerCapabilities{}})
+		&mcp.ServerOptions{Instructions: service.InitializeResult().Instructions, Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}}}) // it tells nobody when they change
 	for tool, err := range service.Tools(t, nil) {
 		if err != nil {
 			return told(err)

@@ -328,3 +328,23 @@ func TestWhoMayCall(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsToldOfNewTools: the service does not say that it tells when its tools change, and who asks to be told is
+// answered at once, as nothing would ever end that wait.
+func TestNobodyIsToldOfNewTools(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	headers := []string{"Accept", "application/json, text/event-stream", "Authorization", examples.HarborOfficeKey}
+	status, answer := s.send("POST", "/mcp", initialize, headers...)
+	if status != 200 || bytes.Contains(answer, []byte("listChanged")) {
+		t.Errorf("%d %s", status, answer)
+	}
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},
+		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
+		"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}}}`
+	status, answer = s.send("POST", "/mcp", listen, append(headers, "Mcp-Protocol-Version", "2026-07-28",
+		"Mcp-Method", "subscriptions/listen")...)
+	if status != 200 || !bytes.Contains(answer, []byte("result")) {
+		t.Errorf("who asks to be told of new tools is answered %d %s", status, answer)
+	}
+}
