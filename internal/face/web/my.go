@@ -42,9 +42,6 @@ type Guests interface {
 // askRate is how often a network asks for links: 10 a minute.
 var askRate = ratelimit.Rate{Burst: 10, Refill: 6 * time.Second}
 
-// maxForm is the most bytes of a form: a contact, or the id of a gift.
-const maxForm = 4 << 10
-
 // my adds the pages on which people look at their gifts. Pages that only read are GETs; what changes something is a
 // form of the same origin. Programs that open every link of a mail send no forms.
 func (s *site) my(mux *http.ServeMux) {
@@ -55,7 +52,9 @@ func (s *site) my(mux *http.ServeMux) {
 	if own == nil {
 		own = http.NewCrossOriginProtection().Handler
 	}
-	page := func(pattern string, get, post myHandler) { mux.Handle(pattern, s.Admit(own(s.takes(get, post)))) }
+	page := func(pattern string, get, post myHandler) {
+		mux.Handle(pattern, bodied(s.Admit(own(s.takes(get, post)))))
+	}
 	const account = guest.Path + "/{account}"
 	page(account, s.mine, s.askForLink)
 	page(account+"/sent", s.linkSent, nil)
@@ -233,7 +232,6 @@ func (s *site) askForLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	p, m := s.myPage(r, a)
 	p.tmpl = tmplFind
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	m.Typed = card.Clip(card.Line(r.PostFormValue("contact")), maxTyped)
 	method, to, err := guest.Read(r.PostFormValue("contact"), a)
 	switch {
@@ -348,7 +346,6 @@ func (s *site) openGift(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, localized(m.Home, p.Locale), http.StatusSeeOther)
 		return nil
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	id, err := guid.Parse(r.PostFormValue("gift"))
 	if err != nil {
 		return refusal.NotFound
@@ -371,7 +368,6 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err == nil {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		err = s.Guests.SignOutGuest(r.Context(), &of, token, r.PostFormValue("everywhere") != "")
 		if err != nil {
 			return err

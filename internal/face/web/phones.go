@@ -85,13 +85,13 @@ func (s *site) updatesPasses() bool {
 	return s.Phones != nil && strings.HasPrefix(s.PublicURL, "https://")
 }
 
-// maxPhoneBody is how many bytes of a body are read: a phone sends a hundred.
-const maxPhoneBody = 4 << 10
+// maxSent is how many bytes of a body are read: a phone, or the form of a guest, sends a hundred.
+const maxSent = 4 << 10
 
-// bodied reads the body of a request before the request waits for its turn: how long that takes is up to the phone.
+// bodied reads the body of a request before the request waits for its turn: how long that takes is up to the sender.
 func bodied(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPhoneBody))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSent))
 		if err != nil {
 			tell(w, http.StatusRequestEntityTooLarge)
 			return
