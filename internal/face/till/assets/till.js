@@ -744,6 +744,9 @@ async function showNewCards(intent, look) {
   }
 }
 
+/** slipsShown tells whether slips are shown that guests take along. A scan does not go on then, as no view shows them again. */
+const slipsShown = () => view === "result" && !$(".new-cards", views.result).hidden;
+
 const redeems = (intent) => ["redeem-gift", "redeem-gifts"].includes(intent.operation);
 
 /** restOf is what is left to pay, in words: what the server says of several cards, as one may have held less than was shown. */
@@ -966,7 +969,7 @@ function scannerDone(found, event) {
     current = before.current;
     if (view === "gift") drawEntry();
   }
-  if (gift && !$("dialog.ask").open) return void (busy || find(gift));
+  if (gift && !$("dialog.ask").open && !slipsShown()) return void (busy || find(gift));
   play("no");
   if (wedge.foreign) complain(t("till.error.layout"));
   else if (view === "home") complain(t("till.error.not-a-gift"));
@@ -975,7 +978,7 @@ function scannerDone(found, event) {
 document.addEventListener("paste", (event) => {
   if (event.target.matches?.("input")) return;
   const gift = giftOf(event.clipboardData?.getData("text") ?? "");
-  if (gift && view !== "wait") find(gift);
+  if (gift && view !== "wait" && !slipsShown()) find(gift);
 });
 
 let standing; // the timer of twelve digits: they are looked up once they stand, as a product's barcode has more to come
