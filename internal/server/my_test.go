@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -123,7 +124,10 @@ func TestMyGifts(t *testing.T) {
 	if !strings.HasPrefix(opened, "/g/"+mine.VoucherPublicToken+"?") {
 		t.Errorf("the gift opens at %s", opened)
 	}
-	ana.want(http.StatusOK, opened, nil)
+	back := `<a href="` + harborMy + `?lang=en">All my gifts</a>`
+	if page := ana.want(http.StatusOK, opened, nil).body; !strings.Contains(page, back) {
+		t.Errorf("the page of a gift does not lead to all of them: %s", page)
+	}
 	for _, foreign := range []string{other.VoucherID, surprise.VoucherID, examples.HarborAccount, "x"} {
 		ana.want(http.StatusNotFound, harborMy+"/open", url.Values{"gift": {foreign}})
 	}
@@ -133,7 +137,8 @@ func TestMyGifts(t *testing.T) {
 	carla.asks("carla@example.com")
 	carla.want(http.StatusSeeOther, linkIn(t, readLetter(t, receive(t, box.letters)).text), url.Values{})
 	bought := carla.want(http.StatusOK, harborMy+"?list=bought", nil).body
-	for _, part := range []string{"For Ana", "For Leo", "$25.00", "$40.00", "$77.00", "Delivered", "Will be sent: "} {
+	for _, part := range []string{"For <bdi>Ana</bdi>", "For <bdi>Leo</bdi>",
+		"$25.00", "$40.00", "$77.00", "Delivered", "Will be sent: "} {
 		if !strings.Contains(bought, part) {
 			t.Errorf("the buyer's list lacks %q: %s", part, bought)
 		}
@@ -319,6 +324,96 @@ func TestMyGiftsByText(t *testing.T) {
 	if !strings.Contains(list, g.VoucherID) || !strings.Contains(list, "•••32") ||
 		strings.Contains(list, "list=bought") {
 		t.Errorf("the list says %s", list)
+	}
+}
+
+// TestMyGiftsByPages: 50 gifts are one page, with nothing older; the 51st begins another one, in either list. The links
+// between pages, lists and languages stay in the list that they stand in. No gift is left out or shown twice.
+func TestMyGiftsByPages(t *testing.T) {
+	t.Parallel()
+	box, smtpServer := openMailbox(t)
+	s := start(t, server.Config{SMTP: smtpServer})
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    maxGiftValue: 500\n",
+		"    maxGiftValue: 500\n    limits: {messagesPerContactPerDay: 100}\n", 1)))
+	s.learned()
+	const toCarla = `{"value":25,"deliveryMethodID":1,"recipientContact":"carla@example.com"}`
+	for range guest.PageSize {
+		s.sell(toCarla)
+	}
+	for range guest.PageSize {
+		receive(t, box.letters)
+	}
+	carla := s.browser()
+	carla.asks("carla@example.com")
+	carla.want(http.StatusSeeOther, linkIn(t, readLetter(t, receive(t, box.letters)).text), url.Values{})
+	gifts := func(page string) []string { return regexp.MustCompile(`<li>\n<h2.*`).FindAllString(page, -1) }
+	link := func(page, name string) string {
+		if found := regexp.MustCompile(`href="([^"]*)"[^>]*>` + name + `<`).FindStringSubmatch(page); found != nil {
+			return html.UnescapeString(found[1])
+		}
+		return ""
+	}
+	lists := []string{harborMy + "?lang=en", harborMy + "?lang=en&list=bought"}
+	for _, list := range lists {
+		s.eventually(func() bool { return len(gifts(carla.want(http.StatusOK, list, nil).body)) == guest.PageSize })
+		page := carla.want(http.StatusOK, list, nil).body
+		if older, newest := link(page, "Older gifts"), link(page, "Newest gifts"); older != "" || newest != "" {
+			t.Errorf("beside 50 gifts, %s leads to %q and %q", list, older, newest)
+		}
+	}
+	s.become(s.sell(toCarla), "DELIVERED")
+	for i, list := range lists {
+		first := carla.want(http.StatusOK, list, nil).body
+		older := link(first, "Older gifts")
+		last := carla.want(http.StatusOK, older, nil).body
+		if n, m := len(gifts(first)), len(gifts(last)); n != guest.PageSize || m != 1 {
+			t.Fatalf("of 51 gifts, %s has %d, and then %d", list, n, m)
+		}
+		if i == 0 && strings.Contains(first, gifts(last)[0]) { // each has its id
+			t.Errorf("%s shows a gift twice", list)
+		}
+		if newest := link(last, "Newest gifts"); newest != list || link(last, "Older gifts") != "" {
+			t.Errorf("the last page of %s leads to %q and %q", list, newest, link(last, "Older gifts"))
+		}
+		german := link(last, "Deutsch")
+		if page := carla.want(http.StatusOK, harborMy+german, nil).body; len(gifts(page)) != 1 ||
+			link(page, "English") != strings.TrimPrefix(older, harborMy) || !strings.Contains(page, "Neueste Geschenke") {
+			t.Errorf("the last page of %s is in German at %q, where it says %s", list, german, page)
+		}
+	}
+	const oldest = "00000000-0000-7000-8000-000000000001"
+	beyond := carla.want(http.StatusOK, lists[0]+"&before="+oldest, nil).body
+	if !strings.Contains(beyond, "None on this page.") || link(beyond, "Newest gifts") != lists[0] {
+		t.Errorf("behind the last page there is %s", beyond)
+	}
+}
+
+// TestMyGiftsAreText: what people typed is text in both lists, set apart from the words around it.
+func TestMyGiftsAreText(t *testing.T) {
+	t.Parallel()
+	box, smtpServer := openMailbox(t)
+	s := start(t, server.Config{SMTP: smtpServer})
+	names := []string{"<script>alert(1)</script>", strings.Repeat("W", 200), "(عمر)", "a\u202eb"}
+	for _, name := range names {
+		g := s.sell(`{"value":25,"deliveryMethodID":1,"recipientContact":"carla@example.com","senderDescription":"` + name +
+			`","recipientDescription":"` + name + `","message":"` + name + `"}`)
+		receive(t, box.letters)
+		s.become(g, "DELIVERED")
+	}
+	carla := s.browser()
+	carla.asks("carla@example.com")
+	carla.want(http.StatusSeeOther, linkIn(t, readLetter(t, receive(t, box.letters)).text), url.Values{})
+	for _, list := range []string{harborMy, harborMy + "?list=bought"} {
+		page := carla.want(http.StatusOK, list, nil).body
+		for _, name := range names {
+			apart := "<bdi>" + html.EscapeString(strings.ReplaceAll(name, "\u202e", "")) + "</bdi>"
+			if !strings.Contains(page, apart) {
+				t.Errorf("%s lacks %s: %s", list, apart, page)
+			}
+		}
+		if strings.Contains(page, "<script") || strings.Contains(page, "\u202e") {
+			t.Errorf("%s has code, or turns words around: %s", list, page)
+		}
 	}
 }
 

@@ -87,8 +87,9 @@ func (r *reader) note(ev any) {
 	case *runtime.EventConsoleAPICalled:
 		r.trouble = append(r.trouble, "console."+string(e.Type))
 	case *log.EventEntryAdded:
-		// the page of an unknown gift, and of a card that was replaced
-		if !strings.Contains(e.Entry.Text, "404 (Not Found)") && !strings.Contains(e.Entry.Text, "410 (Gone)") {
+		// the page of an unknown gift, of a card that was replaced, and of a form that was filled in wrongly
+		if !strings.Contains(e.Entry.Text, "404 (Not Found)") && !strings.Contains(e.Entry.Text, "410 (Gone)") &&
+			!strings.Contains(e.Entry.Text, "400 (Bad Request)") {
 			r.trouble = append(r.trouble, e.Entry.Text)
 		}
 	}
@@ -102,6 +103,12 @@ func (r *reader) see(path string, l look) []string {
 	if err := r.open(ctx, r.url+path, l); err != nil {
 		r.Fatal(err)
 	}
+	return r.judge(ctx, path)
+}
+
+// judge gives the complaints about the page that is open.
+func (r *reader) judge(ctx context.Context, path string) []string {
+	r.Helper()
 	complaints, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](audit))
 	if err != nil {
 		r.Fatalf("looking at %s: %v", path, err)
@@ -157,7 +164,7 @@ func TestPages(t *testing.T) {
 	paths := map[string]string{
 		"front": "/", "unknown": "/g/" + strings.Repeat("0", 22), "outbox": "/outbox", "printed": "/outbox?kind=print",
 		"nothing": "/outbox?q=zzz", "message": mail,
-		"wordy": r.wordy(),
+		"wordy": r.wordy(), "find": myPath, "sent": myPath + "/sent", "over": myPath + "/link/x",
 	}
 	for i, state := range pageStates {
 		g, err := r.gift(r.ctx, state, designs[i%len(designs)].id)
@@ -175,6 +182,11 @@ func TestPages(t *testing.T) {
 			for _, complaint := range r.see(path, look{theme, []int64{320, phone}[i], 1}) {
 				t.Errorf("%s, %s: %s", name, theme, complaint)
 			}
+		}
+	}
+	for i, theme := range []string{"light", "dark"} {
+		for _, complaint := range r.wrong(look{theme, []int64{320, phone}[i], 1}) {
+			t.Errorf("wrong, %s: %s", theme, complaint)
 		}
 	}
 	r.grey(paths)
@@ -213,8 +225,11 @@ func (r *reader) grey(paths map[string]string) {
 	}
 }
 
-// languages are those of the pages for guests.
-var languages = []string{"en", "de", "fr", "es", "ja"}
+// languages are those of the pages for guests, widths those of a phone, a tablet and a desk.
+var (
+	languages = []string{"en", "de", "fr", "es", "ja"}
+	widths    = []int64{375, 768, 1280}
+)
 
 // TestPagesInEveryLanguage looks at the pages of guests in each language as TestPages does, from a phone to a desk, and
 // at what a gift can be in turn; the short version at each page in each language and theme, at one of three widths.
@@ -227,20 +242,38 @@ func TestPagesInEveryLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := []string{g.path, r.wordy(), "/g/" + strings.Repeat("0", 22)}
+	always := []string{g.path}
+	others := []string{r.wordy(), myPath, myPath + "/sent"}
 	var states []gift
 	if !testing.Short() {
 		if states, err = r.gifts(r.ctx, designs[1].id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	widths, looks := []int64{375, 768, 1280}, 0
+	r.seeInEvery(always, others, states)
+	r.surprises()
+	link := r.link()
+	r.signIn(r.link())
+	r.seeInEvery(nil, []string{myPath, myPath + "?list=bought", link}, nil)
+	for i, language := range languages { // more addresses with nothing behind them, and the service says to wait
+		as := look{[]string{"light", "dark"}[i%2], widths[i%len(widths)], 1}
+		r.seeIn(language, "/g/"+strings.Repeat("0", 22), as)
+		r.seeIn(language, myPath+"/link/x", as)
+	}
+	r.quiet()
+}
+
+// seeInEvery looks at pages in each language and theme: at some in every width, at a third of the others, and at what a
+// gift can be in turn.
+func (r *reader) seeInEvery(always, others []string, states []gift) {
+	r.Helper()
+	looks := 0
 	for i, language := range languages {
 		for _, theme := range []string{"light", "dark"} {
 			for k, width := range widths {
 				as := look{theme, width, 1}
-				for j, path := range paths {
-					if (i+j+k)%len(widths) == 0 || path == g.path && !testing.Short() { // a third of the others
+				for j, path := range slices.Concat(always, others) {
+					if (i+j+k)%len(widths) == 0 || j < len(always) && !testing.Short() {
 						r.seeIn(language, path, as)
 					}
 				}
@@ -250,13 +283,16 @@ func TestPagesInEveryLanguage(t *testing.T) {
 			}
 		}
 	}
-	r.quiet()
 }
 
 // seeIn looks at a page in a language.
 func (r *reader) seeIn(language, path string, as look) {
 	r.Helper()
-	for _, complaint := range r.see(path+"?lang="+language, as) {
+	query := "?lang="
+	if strings.Contains(path, "?") {
+		query = "&lang="
+	}
+	for _, complaint := range r.see(path+query+language, as) {
 		r.Errorf("%s in %s, %s, %d wide: %s", path, language, as.theme, as.width, complaint)
 	}
 	said, err := chromedp.Run(r.ctx, chromedp.Evaluate[string]("document.documentElement.lang"))

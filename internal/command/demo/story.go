@@ -89,7 +89,9 @@ func (s *Story) Tell(ctx context.Context) error {
 	if err := s.books(ctx); err != nil {
 		return err
 	}
-	s.title("That is all of it.", "Ana's gift:  "+bought.Gifts[0].GiftURL, "The outbox:  "+s.Base+"/outbox",
+	s.title("That is all of it.", "Ana's gift:  "+bought.Gifts[0].GiftURL,
+		"Her gifts:   "+s.Base+"/my/"+examples.HarborAccount,
+		"The outbox:  "+s.Base+"/outbox",
 		"The API:     "+s.Base+"/docs")
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
+	"boon.example/internal/guest"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/bars"
 	"boon.example/internal/post/card"
@@ -32,6 +33,7 @@ type giftPage struct {
 	Fold    string // of the one of a card to be folded
 	Google  string // the address by which Google saves the pass; "": it has none
 	Pass    string // the address of the pass for Apple Wallet; "": there is none, or nothing to put it into
+	Mine    string // the address where guests find all their gifts; "": this one is not found there
 }
 
 // A gift's history is read backwards, maxHistory entries at a time, until a use is found: holds may have come after it.
@@ -94,6 +96,9 @@ func (s *site) gift(r *http.Request) (page, error) {
 	}
 	v := &giftPage{View: card.In(l, &g, account, now)}
 	v.Folded = folded(v.Message)
+	if s.Guests != nil && g.Card.Contact != "" {
+		v.Mine = localized(guest.Path+"/"+account.ID.String(), l)
+	}
 	for before, n := g.Seq, 0; before > 0 && n < maxReads && len(v.Uses) == 0; n++ {
 		from := max(0, before-maxHistory)
 		history, err := s.Gifts.History(r.Context(), g.AccountID, g.ID, from, before-from)

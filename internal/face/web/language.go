@@ -26,13 +26,14 @@ func readIn(r *http.Request, otherwise merchant.Language) *locale.Locale {
 type language struct {
 	Tag  merchant.Language
 	Name string // as it calls itself
+	Page string // the address of the page in it
 }
 
 // Others are the languages that the page can be read in as well; none for pages that are in English only.
 func (p page) Others() (others []language) {
 	for _, l := range merchant.Languages() {
-		if p.guests && l != p.Language() {
-			others = append(others, language{l, locale.For(l).Text("language.name")})
+		if in := locale.For(l); p.guests && l != p.Language() {
+			others = append(others, language{l, in.Text("language.name"), localized("", in, p.kept...)})
 		}
 	}
 	return others

@@ -96,8 +96,8 @@ type myPage struct {
 	Masked         string // for whom a link or a session is
 	Lists          []myList
 	Gifts          []myGift
-	Bought, First  bool
-	Older          string // the address of the next page; "": there is none
+	Bought         bool
+	Newest, Older  string // the addresses of the first page and of the next one; "": this is the first, the last
 }
 
 // myList is one of the lists, with its address.
@@ -130,7 +130,13 @@ func (s *site) account(r *http.Request) (*merchant.Account, error) {
 func (s *site) myPage(r *http.Request, a *merchant.Account) (page, *myPage) {
 	l := readIn(r, a.GuestLanguage()).In(a.HomeCountry())
 	m := &myPage{Merchant: card.Merchant(a), Home: guest.Path + "/" + a.ID.String()}
-	return page{Locale: l, guests: true, Title: l.Text("my.title", m.Merchant), Main: m, tmpl: tmplMy, forms: true}, m
+	p := page{Locale: l, guests: true, Title: l.Text("my.title", m.Merchant), Main: m, tmpl: tmplMy, forms: true}
+	if d := a.Design(a.DefaultDesign); d != nil {
+		if c, ok := card.ParseColor(d.AccentColor); ok {
+			p.Accent = strings.TrimPrefix(c.String(), "#")
+		}
+	}
+	return p, m
 }
 
 // localized is an address in the language of a page, so that a guest who chose one keeps it.
@@ -164,24 +170,35 @@ func (s *site) mine(w http.ResponseWriter, r *http.Request) error {
 		if err := s.listGifts(r, a, &of, p.Locale, m); err != nil {
 			return err
 		}
+		q := r.URL.Query()
+		p.kept = []string{listQuery, q.Get(listQuery), beforeQuery, q.Get(beforeQuery)}
 	}
 	s.write(w, r, p)
 	return nil
 }
 
+// What the address of a list says: which list it is, and after which gift the page begins.
+const (
+	listQuery   = "list"
+	beforeQuery = "before"
+)
+
 // listGifts fills a page of a list.
 func (s *site) listGifts(r *http.Request, a *merchant.Account, of *guest.Session, l *locale.Locale, m *myPage) error {
 	list, name := guest.Received, string(guest.Bought)
 	if of.Method == contact.Email {
-		m.Bought = r.URL.Query().Get("list") == name
+		m.Bought = r.URL.Query().Get(listQuery) == name
 		if m.Bought {
 			list = guest.Bought
 		}
 		m.Lists = []myList{{l.Text("my.received"), localized(m.Home, l), !m.Bought},
-			{l.Text("my.bought"), localized(m.Home, l, "list", name), m.Bought}}
+			{l.Text("my.bought"), localized(m.Home, l, listQuery, name), m.Bought}}
 	}
-	before, err := guid.Parse(r.URL.Query().Get("before"))
-	m.First, m.Masked = err != nil, guest.Masked(of.Contact)
+	before, err := guid.Parse(r.URL.Query().Get(beforeQuery))
+	if err == nil {
+		m.Newest = localized(m.Home, l, listQuery, string(list))
+	}
+	m.Masked = guest.Masked(of.Contact)
 	found, err := s.Guests.GuestGifts(r.Context(), of.Filter(list, before))
 	if err != nil {
 		return fmt.Errorf("listing the gifts of a guest: %w", err)
@@ -196,7 +213,7 @@ func (s *site) listGifts(r *http.Request, a *merchant.Account, of *guest.Session
 		}
 	}
 	if !found.Next.IsZero() {
-		m.Older = localized(m.Home, l, "list", string(list), "before", found.Next.String())
+		m.Older = localized(m.Home, l, listQuery, string(list), beforeQuery, found.Next.String())
 	}
 	return nil
 }

@@ -190,12 +190,13 @@ type page struct {
 	Main           any      // what the template named by tmpl shows
 
 	tmpl     *template.Template
-	status   int    // 0: 200
-	guests   bool   // it is for guests, in each of their languages
-	frames   bool   // it may frame pages of this site
-	forms    bool   // it has a form, which asks this site
-	scripted bool   // it has the script of gift pages, without which it works too
-	allow    string // the Allow header of a 405
+	status   int      // 0: 200
+	guests   bool     // it is for guests, in each of their languages
+	frames   bool     // it may frame pages of this site
+	forms    bool     // it has a form, which asks this site
+	scripted bool     // it has the script of gift pages, without which it works too
+	allow    string   // the Allow header of a 405
+	kept     []string // what its address says beside the language: names and values by turns
 }
 
 // Style is the address of the style sheet.
