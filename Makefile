@@ -7,6 +7,7 @@
 # make bench  the standing comparison on both stores, into docs/why/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
 # make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
+# make medusa  gifts in a shop of Medusa: it installs 1,063 packages, so make check leaves it out
 # make release   programs, packages, checksums and lists of modules, into dist/
 
 GO       ?= go
@@ -33,7 +34,7 @@ OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),
 EITHER    = ./internal/face/agent ./internal/face/api ./internal/server ./internal/face/console/signin ./internal/ledger ./internal/intake ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry ./internal/jobs/closing
 BENCH    ?= -write docs/why/benchmarks.md
 
-.PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture release
+.PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture medusa release
 
 demo:
 	@echo "Compiling Boon: some minutes the first time, seconds from then on."
@@ -100,6 +101,10 @@ package:
 # On the disk, whose time the promise about overload counts in.
 torture: bin/with-postgres
 	@TESTS_ON_DISK=1 bin/with-postgres $(PROGRAMS) run ./torture -promises all
+
+# Minutes to install a shop, and one in which gifts pay there.
+medusa: bin/with-postgres
+	bin/with-postgres $(PROGRAMS) $(TEST) ./medusa
 
 race: bin/with-postgres
 	CGO_ENABLED=1 bin/with-postgres $(GO) test -race ./...
