@@ -208,12 +208,37 @@ func (s *site) listGifts(r *http.Request, a *merchant.Account, of *guest.Session
 		return err
 	}
 	for i := range found.Gifts {
-		if g := &found.Gifts[i]; of.Has(list, g) {
-			m.Gifts = append(m.Gifts, inList(l, g, a, now))
+		g := &found.Gifts[i]
+		if !of.Has(list, g) {
+			continue
 		}
+		if m.Bought {
+			if err := s.asBought(r.Context(), g); err != nil {
+				return err
+			}
+		}
+		m.Gifts = append(m.Gifts, inList(l, g, a, now))
 	}
 	if !found.Next.IsZero() {
 		m.Older = localized(m.Home, l, listQuery, string(list), beforeQuery, found.Next.String())
+	}
+	return nil
+}
+
+// asBought makes a gift worth what it was when it was made. What was put into it or moved out of it since would tell
+// who bought it what is left, or what the guest does with it.
+func (s *site) asBought(ctx context.Context, g *gift.Gift) error {
+	if g.Seq < 2 {
+		return nil
+	}
+	made, err := s.Gifts.History(ctx, g.AccountID, g.ID, 0, 1)
+	if err != nil {
+		return fmt.Errorf("reading what a gift was worth: %w", err)
+	}
+	if len(made) > 0 && made[0].Balance > 0 { // a card of a stock is made with nothing in it
+		g.Funded = made[0].Balance
+	} else if g.Fixed > 0 {
+		g.Funded = g.Fixed
 	}
 	return nil
 }
