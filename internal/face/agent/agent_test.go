@@ -282,7 +282,12 @@ func TestRefusals(t *testing.T) {
 		{office, "find_gifts", object{"status": "LOST", "limit": 0}, "VALIDATION_FAILURE", `"path":"status"`},
 		{office, "roll_forward", object{}, "VALIDATION_FAILURE", `"path":"from"`},
 		{office, "what_became_of_call", object{"key": "no such key"}, "NOT_FOUND", ""},
-		{office, "what_became_of_call", object{"key": ".."}, "NOT_FOUND", ""},
+		{office, "what_became_of_call", object{"key": ".."}, "VALIDATION_FAILURE", `"path":"key"`},
+		{office, "what_became_of_call", object{"key": "/"}, "NOT_FOUND", ""},
+		{office, "what_became_of_call", object{"key": "%2f"}, "NOT_FOUND", ""},
+		{office, "what_became_of_call", object{"key": ""}, "VALIDATION_FAILURE", `"path":"key"`},
+		{office, "gift_history", object{"voucherID": "."}, "VALIDATION_FAILURE", `"path":"voucherID"`},
+		{office, "gift_history", object{"voucherID": "%2e%2e"}, "VALIDATION_FAILURE", "voucherID"},
 		{office, "get_gift", object{"voucherID": "../activity"}, "VALIDATION_FAILURE", "voucherID"},
 		{office, "explain_refusal", object{"code": "CODE"}, "NOT_FOUND", "no such code"},
 	} {

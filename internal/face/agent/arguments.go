@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // arguments are those of a call of a tool.
@@ -51,24 +52,28 @@ func readArguments(text []byte, s schema) (a arguments, _ error) {
 // text is the one JSON text that says these arguments, with numbers as they came.
 func (a arguments) text() ([]byte, error) { return json.Marshal(map[string]any(a)) }
 
-// address is the path of a call that reads, with the arguments in it, and behind it those that it does not name.
-func (a arguments) address(path string) string {
+// address is the path of a call that reads, with the arguments in it, and behind it those that it does not name. A part
+// of a path cannot be one or two dots: these would lead elsewhere.
+func (a arguments) address(path string) (string, error) {
 	query := url.Values{}
 	for name, value := range a {
 		if value == nil {
 			continue
 		}
 		place, text := "{"+name+"}", plain(value)
-		if strings.Contains(path, place) {
-			path = strings.ReplaceAll(path, place, url.PathEscape(text))
-		} else {
+		switch {
+		case !strings.Contains(path, place):
 			query.Set(name, text)
+		case text == "." || text == "..":
+			return "", service.RefuseAt(refusal.ValidationFailure, name, "This argument cannot be a dot or two.")
+		default:
+			path = strings.ReplaceAll(path, place, url.PathEscape(text))
 		}
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	return path
+	return path, nil
 }
 
 // plain is a value as it stands in an address. What can be no parameter is refused by the interface.

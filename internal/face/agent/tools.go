@@ -117,7 +117,11 @@ func (t *tool) use(ctx context.Context, f *face, a arguments) (*mcp.CallToolResu
 	case t.writing:
 		return t.write(ctx, f, a)
 	}
-	answer, err := f.operate(ctx, t.method, a.address(t.path), "", nil)
+	path, err := a.address(t.path)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := f.operate(ctx, t.method, path, "", nil)
 	if err != nil {
 		return nil, err
 	}
