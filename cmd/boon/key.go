@@ -35,6 +35,7 @@ type keyCreateCmd struct {
 	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: ${permissions}."`
 	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
 	Networks    []string          `placeholder:"NETWORK,…" help:"Networks from which it may be used, such as 203.0.113.0/24. Default: everywhere."`
+	Agent       string            `placeholder:"USE" enum:",read,write" default:"" help:"What agents with it may do: read to look only, write to do something as well. Default: as the agent is set up."`
 	Limits      map[string]string `mapsep:"," placeholder:"NAME=N,…" help:"How much it may do in a day, as in a set-up file."`
 
 	Test bool `help:"With --system: for test accounts. The key of an account is of the account's mode."`
@@ -64,7 +65,8 @@ func (c *keyCreateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may, Limits: c.Limits}
+	q := setup.KeyRequest{Name: c.Name, ExpiresAt: c.Expires, Test: c.Test, Permissions: may, Limits: c.Limits,
+		Agent: merchant.AgentUse(c.Agent)}
 	if q.Locations, err = parseIDs("--location", c.Location); err != nil {
 		return err
 	}

@@ -372,6 +372,7 @@ type KeyRequest struct {
 	// what it may do in a day, by name as a set-up file has them; empty: no limits of its own
 	Limits   map[string]string
 	Networks merchant.Networks // from which it may be used; none: everywhere
+	Agent    merchant.AgentUse // what agents with it may do
 	// the key of a till at one location, which waits merchant.PairWithin for its device; its text is a token to pair it by
 	Till bool
 	// of a system key: it is for test accounts. An account's key is of its account's mode
@@ -398,7 +399,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		Hint: merchant.KeyHint(d.text), Test: q.Test, Hash: merchant.HashKey(d.text),
 		Locations: slices.Compact(document.SortedIDs(q.Locations)), CreatedAt: moment(now), Permissions: q.Permissions,
 		Accounts: slices.Compact(document.SortedIDs(q.Accounts)), Programs: slices.Compact(document.SortedIDs(q.Programs)),
-		Networks: slices.Compact(q.Networks.Sorted())}
+		Networks: slices.Compact(q.Networks.Sorted()), Agent: q.Agent}
 	if !q.ExpiresAt.IsZero() {
 		k.ExpiresAt = moment(q.ExpiresAt)
 	}
@@ -431,6 +432,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		}
 		if len(k.Networks) > 0 {
 			what += ", from " + k.Networks.String()
+		}
+		if k.Agent != "" {
+			what += "; agent: " + string(k.Agent)
 		}
 		if k.Till != merchant.NoTill {
 			what += "; it waits for its device as a till at " + places(current, &k)

@@ -396,6 +396,8 @@ func TestCreateKey(t *testing.T) {
 		{setup.KeyRequest{Name: "test", Test: true}, `^boon_test_sys_`},
 		{setup.KeyRequest{Account: harborID, Name: "pier", Permissions: tillMay, Locations: []guid.ID{pierID, pierID},
 			ExpiresAt: noon.Add(time.Second)}, `^boon_live_acct_`},
+		{setup.KeyRequest{Account: harborID, Name: "agent", Permissions: tillMay, Agent: merchant.AgentReads},
+			`^boon_live_acct_`},
 	} {
 		k, text, err := setup.CreateKey(t.Context(), w, c.q, noon, chance(byte(len(c.text)+len(c.q.Name))))
 		if err != nil {
@@ -405,7 +407,7 @@ func TestCreateKey(t *testing.T) {
 			t.Errorf("%+v: %s", c.q, text)
 		}
 		if stored := directory(t, w).Keys[merchant.HashKey(text)]; stored == nil || stored.ID != k.ID ||
-			len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions {
+			len(stored.Locations) > 1 || stored.Permissions != c.q.Permissions || stored.Agent != c.q.Agent {
 			t.Errorf("%+v: stored %+v, given %+v", c.q, stored, k)
 		}
 	}

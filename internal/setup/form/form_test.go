@@ -41,7 +41,8 @@ func everything(t *testing.T) document.Fields {
 	keys := map[merchant.KeyHash]*merchant.Key{}
 	for n, k := range file.Accounts[0].Keys {
 		keys[merchant.KeyHash{byte(n)}] = &merchant.Key{AccountID: a.ID, Name: k.Name, Permissions: k.May,
-			Locations: k.Locations, Limits: k.Limits, Networks: k.Networks, ExpiresAt: k.Expires}
+			Locations: k.Locations, Limits: k.Limits, Networks: k.Networks, ExpiresAt: k.Expires,
+			Agent: k.Agent}
 	}
 	hooks := []*merchant.Webhook{}
 	for _, w := range file.Accounts[0].Webhooks {

@@ -57,7 +57,9 @@ func Questions(list string) []Question {
 			{Name: "role", Ask: One, Options: merchant.RoleNames()},
 			{Name: "permissions", Ask: Some, Options: merchant.PermissionNames()},
 			{Name: "locations", Ask: Some, List: "locations"}, {Name: "expires", Ask: Moment},
-			{Name: "networks", Ask: Lines}}, questions(document.LimitMembers("limits.")))
+			{Name: "networks", Ask: Lines},
+			{Name: "agent", Ask: One, Options: []string{string(merchant.AgentReads), string(merchant.AgentWrites)}}},
+			questions(document.LimitMembers("limits.")))
 	case "webhooks":
 		return []Question{{Name: "url", Ask: Text, Required: true}, {Name: "description", Ask: Text},
 			{Name: "types", Ask: Lines}, {Name: "enabled", Ask: One, Options: []string{"true", "false"}}}
