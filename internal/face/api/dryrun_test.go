@@ -109,7 +109,10 @@ func TestDryRunsSayWhatWouldBeAnswered(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			lot, w := rand.New(rand.NewPCG(seed, 41)), newWorld(t)
-			w.configure(func(a *merchant.Account) { a.Limits.RedeemedPerDay = 40_00 })
+			limited := seed == 0 // a limit that is soon met refuses most of what takes value
+			if limited {
+				w.configure(func(a *merchant.Account) { a.Limits.RedeemedPerDay = 40_00 })
+			}
 			h := &history{world: w, lot: lot}
 			h.begin()
 			answered := map[string]int{}
@@ -117,7 +120,13 @@ func TestDryRunsSayWhatWouldBeAnswered(t *testing.T) {
 			if testing.Short() {
 				steps = 60
 			}
-			for n := range steps {
+			whole := !testing.Short() && !limited // goes on until each operation was done
+			never := func() []operation.Name {
+				return slices.DeleteFunc(slices.Collect(slices.Values(operation.All())), func(op operation.Name) bool {
+					return answered[fmt.Sprint(op, true)] > 0
+				})
+			}
+			for n := 0; n < steps || whole && n < 1_000 && len(never()) > 0; n++ {
 				operation, body := h.next()
 				before := w.rows()
 				dry := w.rehearse(operation, body, "Idempotency-Key", "same")
@@ -136,10 +145,8 @@ func TestDryRunsSayWhatWouldBeAnswered(t *testing.T) {
 				h.note(operation, real)
 				answered[fmt.Sprint(operation, real.status < 400)]++
 			}
-			for _, op := range operation.All() {
-				if !testing.Short() && answered[fmt.Sprint(op, true)] == 0 {
-					t.Errorf("%s was never done", op)
-				}
+			if left := never(); whole && len(left) > 0 {
+				t.Errorf("never done: %s", left)
 			}
 		})
 	}
