@@ -273,7 +273,9 @@ func testImportSteps(t *testing.T, open opener) {
 	finished, undone := beginImport(t, s, account, noon), beginImport(t, s, account, noon)
 	for _, m := range []*intake.Import{finished, undone} {
 		stageGifts(t, s, m, 1)
-		must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+		if m == finished || !s.db.Spread { // a spread database takes back only what is not finished
+			must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+		}
 	}
 	must(t, s.UndoImport(t.Context(), undone, event.TrailEntry{}, func(int) {}))
 	verifyClean(t, s)
