@@ -323,7 +323,7 @@ func TestRequestsGoWhereTheyShould(t *testing.T) {
 		{func() error {
 			_, err := c.CheckImport(ctx, []byte("code"), client.ImportOptions{From: "square", TillsOnly: true})
 			return err
-		}, ask{"POST", "/api/integration/imports/check?tillsOnly=true&from=square", "", "", "code"}},
+		}, ask{"POST", "/api/integration/imports/check?from=square&tillsOnly=true", "", "", "code"}},
 		{func() error {
 			_, err := c.ImportGifts(ctx, []byte("code"), client.ImportOptions{ExpectCount: 3, ExpectTotal: "61.75"})
 			return err
