@@ -88,19 +88,10 @@ func (r *Report) Refuses(o *Order) bool {
 // Check reads a file and says what it comes to. Nothing is changed.
 func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report, error) {
 	r := &Report{AsOf: o.AsOf}
-	hash := sha256.New()
-	text, err := fromStart(file, hash)
+	err := r.readWhole(file)
 	if err != nil {
 		return nil, err
 	}
-	n, err := io.Copy(io.Discard, text)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("reading the file: %w", err)
-	case n > MaxFile:
-		return nil, FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
-	}
-	hash.Sum(r.File[:0])
 	if r.Begun, err = begun(ctx, s, o, r.File); err != nil {
 		return nil, err
 	}
@@ -112,7 +103,8 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case r.AsOf.IsZero():
 		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
 	}
-	if text, err = fromStart(file, io.Discard); err != nil {
+	text, err := fromStart(file, io.Discard)
+	if err != nil {
 		return nil, err
 	}
 	kept := map[keptCard]int{}
@@ -153,6 +145,24 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	}
 	r.compare(o)
 	return r, nil
+}
+
+// readWhole takes the fingerprint of a file, and refuses one that is too large.
+func (r *Report) readWhole(file io.ReadSeeker) error {
+	hash := sha256.New()
+	text, err := fromStart(file, hash)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(io.Discard, text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading the file: %w", err)
+	case n > MaxFile:
+		return FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
+	}
+	hash.Sum(r.File[:0])
+	return nil
 }
 
 // whyOther says why the gifts that an import has written are not those that its file comes to.

@@ -426,25 +426,31 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 		if k.Limits, err = document.ReadLimits(q.Limits, c); err != nil {
 			return Changes{}, Refused(err.Error())
 		}
-		made, what := k, fmt.Sprintf("%s: added key %s (%s)", ownerOf(current, &k), k.Name, k.ID)
-		if k.Kind == merchant.AccountKey {
-			what += ", which may: " + k.Permissions.String()
-		}
-		if len(k.Networks) > 0 {
-			what += ", from " + k.Networks.String()
-		}
-		if k.Agent != "" {
-			what += "; agent: " + string(k.Agent)
-		}
-		if k.Till != merchant.NoTill {
-			what += "; it waits for its device as a till at " + places(current, &k)
-		}
-		return Changes{Keys: []*merchant.Key{&made}, What: what}, nil
+		made := k
+		return Changes{Keys: []*merchant.Key{&made}, What: addedKey(current, &k)}, nil
 	})
 	if err != nil {
 		return merchant.Key{}, "", err
 	}
 	return k, d.text, nil
+}
+
+// addedKey says what key was made, and what it may do.
+func addedKey(d *merchant.Directory, k *merchant.Key) string {
+	what := fmt.Sprintf("%s: added key %s (%s)", ownerOf(d, k), k.Name, k.ID)
+	if k.Kind == merchant.AccountKey {
+		what += ", which may: " + k.Permissions.String()
+	}
+	if len(k.Networks) > 0 {
+		what += ", from " + k.Networks.String()
+	}
+	if k.Agent != "" {
+		what += "; agent: " + string(k.Agent)
+	}
+	if k.Till != merchant.NoTill {
+		what += "; it waits for its device as a till at " + places(d, k)
+	}
+	return what
 }
 
 // permit judges a key that is to be made.
