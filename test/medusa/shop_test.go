@@ -218,8 +218,11 @@ func (s *shop) try(path string, body any) (answer map[string]any, _ error) {
 	if text, err = io.ReadAll(response.Body); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &answer); err != nil || response.StatusCode >= 300 {
-		return nil, fmt.Errorf("%s: %d %v %s", path, response.StatusCode, err, text)
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, fmt.Errorf("%s: %d %w %s", path, response.StatusCode, err, text)
+	}
+	if response.StatusCode >= 300 {
+		return nil, fmt.Errorf("%s: %d %s", path, response.StatusCode, text)
 	}
 	return answer, nil
 }

@@ -202,8 +202,11 @@ func (s *shop) try(api, token, query string) (answer map[string]any, session str
 		Data   map[string]any
 		Errors []struct{ Message string }
 	}
-	if err := json.Unmarshal(text, &told); err != nil || len(told.Errors) > 0 {
-		return nil, "", fmt.Errorf("%s: %v %s", query, err, text)
+	if err := json.Unmarshal(text, &told); err != nil {
+		return nil, "", fmt.Errorf("%s: %w %s", query, err, text)
+	}
+	if len(told.Errors) > 0 {
+		return nil, "", fmt.Errorf("%s: %s", query, text)
 	}
 	return told.Data, response.Header.Get("vendure-auth-token"), nil
 }
