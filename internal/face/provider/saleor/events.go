@@ -2,6 +2,7 @@ package saleor
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -48,6 +49,9 @@ func kinds() map[string]kind {
 		refundRequested:      {merchant.MayReverse, "REFUND", (*call).refund},
 	}
 }
+
+// Calls are the types of events that are answered.
+func Calls() []string { return slices.Sorted(maps.Keys(kinds())) }
 
 // event is what a body says; each has some of the members.
 type event struct {
