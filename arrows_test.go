@@ -522,11 +522,16 @@ var arrows = map[string][]string{
 		"internal/guest",
 		"internal/merchant",
 		"internal/post/card",
+		"internal/post/letter",
 		"internal/post/locale",
 		"internal/post/mail",
 		"internal/post/message",
 	},
 	"internal/post/lease": {},
+	"internal/post/letter": {
+		"internal/post/card",
+		"internal/post/message",
+	},
 	"internal/post/locale": {
 		"internal/gift",
 		"internal/merchant",
@@ -541,6 +546,7 @@ var arrows = map[string][]string{
 	"internal/post/notice": {
 		"internal/merchant",
 		"internal/post/card",
+		"internal/post/letter",
 		"internal/post/locale",
 		"internal/post/mail",
 		"internal/post/message",

@@ -7,14 +7,11 @@
 package guestlink
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"errors"
-	htmltemplate "html/template"
 	"log/slog"
 	"strings"
-	texttemplate "text/template"
 	"time"
 
 	"boon.example/internal/contact"
@@ -23,6 +20,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/post/letter"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/post/mail"
 	"boon.example/internal/post/message"
@@ -180,10 +178,7 @@ func (s *Sender) later(ctx context.Context, l *guest.Link, failed error) error {
 //go:embed templates
 var files embed.FS
 
-var (
-	text = texttemplate.Must(texttemplate.New("").Option("missingkey=error").ParseFS(files, "templates/link.txt"))
-	html = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").ParseFS(files, "templates/link.html"))
-)
+var words = letter.New(files, "link")
 
 // shown is what the templates see.
 type shown struct {
@@ -192,11 +187,8 @@ type shown struct {
 	Subject, Merchant, URL string
 }
 
-// The most characters of a subject, and of the name of a merchant in an SMS.
-const (
-	maxSubject = 150
-	maxName    = 30
-)
+// maxName is the most characters of the name of a merchant in an SMS.
+const maxName = 30
 
 // Render writes the message that brings a link, in the language in which it was asked for.
 func Render(l *guest.Link, a *merchant.Account, publicURL string) (message.Message, error) {
@@ -207,15 +199,9 @@ func Render(l *guest.Link, a *merchant.Account, publicURL string) (message.Messa
 		m.Text = in.Text("my.sms", card.Clip(s.Merchant, maxName)) + " " + s.URL
 		return m, nil
 	}
-	s.Subject = card.Clip(in.Text("my.title", s.Merchant), maxSubject)
+	s.Subject = letter.Subject(in.Text("my.title", s.Merchant))
 	m.FromName, m.Subject = s.Merchant, s.Subject
-	var plain, page bytes.Buffer
-	if err := errors.Join(text.ExecuteTemplate(&plain, "link.txt", s),
-		html.ExecuteTemplate(&page, "link.html", s)); err != nil {
-		return m, err
-	}
-	m.Text, m.HTML = plain.String(), page.String()
-	return m, nil
+	return m, words.Write(&m, s)
 }
 
 // URL is the address of a link.

@@ -6,20 +6,18 @@
 package notice
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"errors"
-	htmltemplate "html/template"
 	"log/slog"
 	"strings"
-	texttemplate "text/template"
 	"time"
 
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/post/letter"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/post/mail"
 	"boon.example/internal/post/message"
@@ -121,10 +119,7 @@ func (s *Sender) later(ctx context.Context, n staff.Notice, failed error) error 
 //go:embed templates
 var files embed.FS
 
-var (
-	text = texttemplate.Must(texttemplate.New("").Option("missingkey=error").ParseFS(files, "templates/device.txt"))
-	html = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").ParseFS(files, "templates/device.html"))
-)
+var words = letter.New(files, "device")
 
 // device is what the templates see.
 type device struct {
@@ -142,17 +137,8 @@ func Render(n *staff.Notice, a *merchant.Account, publicURL string) (message.Mes
 	if shown.Device == "" {
 		shown.Device = l.Text("console.notice.unknown")
 	}
-	shown.Subject = card.Clip(l.Text("console.notice.subject", shown.Merchant), maxSubject)
+	shown.Subject = letter.Subject(l.Text("console.notice.subject", shown.Merchant))
 	m := message.Message{ID: n.ID, AccountID: n.AccountID, Method: contact.Email, Language: l.Language(), To: n.Email,
 		ToName: shown.Name, FromName: shown.Merchant, Subject: shown.Subject, At: n.At}
-	var plain, page bytes.Buffer
-	if err := errors.Join(text.ExecuteTemplate(&plain, "device.txt", shown),
-		html.ExecuteTemplate(&page, "device.html", shown)); err != nil {
-		return m, err
-	}
-	m.Text, m.HTML = plain.String(), page.String()
-	return m, nil
+	return m, words.Write(&m, shown)
 }
-
-// maxSubject is the most characters of a subject.
-const maxSubject = 150
