@@ -1,7 +1,6 @@
 package medusa_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,20 +12,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"boon.example/test/rig"
+	"boon.example/test/shops"
 )
 
-// shop is a running Medusa. What it logs outlives a kill, as its database does.
+// shop is a running Medusa, and the service whose gifts pay there.
 type shop struct {
-	*testing.T
-	folder, database, address, boon string
-	log                             *os.File
-	engine                          *exec.Cmd
-	stock                           struct{ Region, Variant, Guests, Staff string }
+	*shops.Boon
+	*shops.Engine
+
+	folder, database, address string
+	stock                     struct{ Region, Variant, Guests, Staff string }
 }
 
 // install does what README.md of sdk/medusa says, beside a copy of the clients, in a shop whose packages are locked.
@@ -39,7 +38,7 @@ func install(t *testing.T) (folder string) {
 	}
 	root := t.TempDir()
 	folder = filepath.Join(root, "shop")
-	command(t, root, "mkdir", "-p", "boon/sdk/typescript", "boon/sdk/medusa", "shop")
+	shops.Command(t, root, "mkdir", "-p", "boon/sdk/typescript", "boon/sdk/medusa", "shop")
 	for from, parts := range map[string][]string{
 		"../../sdk/typescript": {"src", "package.json", "package-lock.json", "tsconfig.json"},
 		"../../sdk/medusa":     {"src", "package.json", "tsconfig.json"},
@@ -54,19 +53,19 @@ func install(t *testing.T) (folder string) {
 			if at := strings.Index(from, "/sdk/"); at >= 0 {
 				to = filepath.Dir(filepath.Join(root, "boon", from[at:]))
 			}
-			command(t, root, "cp", "-r", from, to)
+			shops.Command(t, root, "cp", "-r", from, to)
 		}
 	}
 	readme, err := os.ReadFile("../../sdk/medusa/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "gifts.js"), []byte(block(t, readme, "js")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "gifts.js"), []byte(shops.Block(t, readme, "js")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	said, err := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
 		"cd "+folder+"\nexport npm_config_prefer_offline=true npm_config_audit=false\nnpm ci --ignore-scripts\n"+
-			block(t, readme, "sh")).CombinedOutput()
+			shops.Block(t, readme, "sh")).CombinedOutput()
 	if regexp.MustCompile("ENOTFOUND|EAI_AGAIN|ECONNREFUSED").Match(said) {
 		t.Skipf("LEFT OUT: npm gives no packages, so gifts pay in no shop of Medusa: %s", said)
 	}
@@ -76,41 +75,19 @@ func install(t *testing.T) (folder string) {
 	return folder
 }
 
-// block is the first block of a language in a page, without what it is indented by.
-func block(t *testing.T, page []byte, language string) string {
-	t.Helper()
-	found := regexp.MustCompile("(?ms)^( *)```" + language + "\n(.*?)^ *```").FindSubmatch(page)
-	if found == nil {
-		t.Fatalf("the page has no block of %s", language)
-	}
-	return strings.ReplaceAll("\n"+string(found[2]), "\n"+string(found[1]), "\n")
-}
-
-func command(t *testing.T, folder, name string, args ...string) {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), name, args...)
-	c.Dir = folder
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-	}
-}
-
-// open makes a shop that asks the service at an address.
-func open(t *testing.T, boon, database string) *shop {
-	t.Helper()
-	s := &shop{T: t, folder: install(t), database: database, boon: boon}
+// open makes a shop that asks the service.
+func open(boon *shops.Boon, database string) *shop {
+	boon.Helper()
+	s := &shop{Boon: boon, Engine: shops.NewEngine(boon.T, filepath.Join(boon.TempDir(), "log")), folder: install(boon.T),
+		database: database}
 	var err error
 	if s.address, err = rig.FreeAddress(); err != nil {
-		t.Fatal(err)
+		boon.Fatal(err)
 	}
-	if s.log, err = os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.log.Close() })
 	s.medusa("", "db:migrate")
 	stock := s.medusa("stock ", "exec", "./stock.js")
 	if err := json.Unmarshal([]byte(stock), &s.stock); err != nil {
-		t.Fatalf("%v: %s", err, stock)
+		boon.Fatalf("%v: %s", err, stock)
 	}
 	return s
 }
@@ -119,7 +96,7 @@ func (s *shop) run(capture string, args ...string) *exec.Cmd {
 	c := exec.Command("node", append([]string{"node_modules/@medusajs/cli/cli.js"}, args...)...)
 	c.Dir = s.folder
 	c.Env = append(os.Environ(), "SHOP_DATABASE="+s.database, "NODE_ENV=production", "MEDUSA_DISABLE_TELEMETRY=true",
-		"LOG_LEVEL=debug", "BOON_URL="+s.boon, "BOON_KEY="+key, "BOON_LOCATION="+location, "BOON_CAPTURE="+capture)
+		"LOG_LEVEL=debug", "BOON_URL="+s.URL, "BOON_KEY="+shops.Key, "BOON_LOCATION="+shops.Location, "BOON_CAPTURE="+capture)
 	return c
 }
 
@@ -127,8 +104,8 @@ func (s *shop) run(capture string, args ...string) *exec.Cmd {
 func (s *shop) medusa(line string, args ...string) string {
 	s.Helper()
 	out, err := s.run("", args...).CombinedOutput()
-	if _, write := s.log.Write(out); err != nil || write != nil {
-		s.Fatalf("medusa %v: %v %v\n%s", args, err, write, tail(out))
+	if _, write := s.Logged.Write(out); err != nil || write != nil {
+		s.Fatalf("medusa %v: %v %v\n%s", args, err, write, shops.Tail(out))
 	}
 	_, found, _ := strings.Cut("\n"+string(out), "\n"+line)
 	found, _, _ = strings.Cut(found, "\n")
@@ -139,44 +116,8 @@ func (s *shop) medusa(line string, args ...string) string {
 func (s *shop) start(capture string) {
 	s.Helper()
 	host, port, _ := strings.Cut(s.address, ":")
-	s.engine = s.run(capture, "start", "--host", host, "--port", port)
-	out, err := s.engine.StdoutPipe()
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.engine.Stderr = s.log
-	if err := s.engine.Start(); err != nil {
-		s.Fatal(err)
-	}
-	ready := make(chan bool, 1)
-	go func() {
-		defer close(ready)
-		lines := bufio.NewReader(out)
-		for {
-			line, err := lines.ReadString('\n')
-			_, _ = s.log.WriteString(line) // a lost line makes the search of the log fail, which looks for one
-			if strings.Contains(line, "Server is ready") {
-				ready <- true
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	if !<-ready {
-		text, _ := os.ReadFile(s.log.Name())
-		s.Fatalf("the shop did not start:\n%s", tail(text))
-	}
-}
-
-func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
-
-// kill ends the engine as a power cut would.
-func (s *shop) kill() {
-	if s.engine != nil && s.engine.ProcessState == nil {
-		_ = s.engine.Process.Kill() // it may have gone already
-		_ = s.engine.Wait()         // which tells that it was killed
-	}
+	s.Start(s.T, s.run(capture, "start", "--host", host, "--port", port),
+		func(line string) bool { return strings.Contains(line, "Server is ready") })
 }
 
 // ask has the engine answer; what it refuses fails the test.
@@ -238,8 +179,9 @@ func (s *shop) fill() *cart {
 	s.Helper()
 	made := s.ask("/store/carts", object{"region_id": s.stock.Region, "email": "carla@example.com",
 		"items": []object{{"variant_id": s.stock.Variant, "quantity": 1}}})
-	c := &cart{shop: s, id: at(made, "cart", "id").(string)}
-	c.collection = at(s.ask("/store/payment-collections", object{"cart_id": c.id}), "payment_collection", "id").(string)
+	c := &cart{shop: s, id: shops.At(made, "cart", "id").(string)}
+	c.collection = shops.At(s.ask("/store/payment-collections", object{"cart_id": c.id}),
+		"payment_collection", "id").(string)
 	return c
 }
 
@@ -252,11 +194,11 @@ func (c *cart) show(code string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprint(at(answer, "payment_session", "data"))
+	return fmt.Sprint(shops.At(answer, "payment_session", "data"))
 }
 
 // holds shows a gift that can pay.
-func (c *cart) holds(g gift) {
+func (c *cart) holds(g shops.Gift) {
 	c.Helper()
 	want := regexp.MustCompile(`^map\[hold_id:[0-9a-f-]{36} last_four:` + g.Code[8:] + ` state:held\]$`)
 	if kept := c.show(g.Code); !want.MatchString(kept) {
@@ -286,7 +228,7 @@ func (c *cart) tryPlace() error {
 	if answer["type"] != "order" {
 		return fmt.Errorf("no order was placed: %v", answer["error"])
 	}
-	c.order = at(answer, "order", "id").(string)
+	c.order = shops.At(answer, "order", "id").(string)
 	return nil
 }
 
@@ -294,8 +236,8 @@ func (c *cart) tryPlace() error {
 func (c *cart) payment() (id, state string) {
 	c.Helper()
 	is := c.ask("/admin/orders/"+c.order+"?fields=payment_status,*payment_collections.payments", nil)
-	is = at(is, "order").(map[string]any)
-	return at(is, "payment_collections", 0, "payments", 0, "id").(string), is["payment_status"].(string)
+	is = shops.At(is, "order").(map[string]any)
+	return shops.At(is, "payment_collections", 0, "payments", 0, "id").(string), is["payment_status"].(string)
 }
 
 // refund gives back of what was paid.
@@ -304,54 +246,3 @@ func (c *cart) refund(amount float64) error {
 	_, err := c.try("/admin/payments/"+id+"/refund", object{"amount": amount})
 	return err
 }
-
-// at is a value in an answer.
-func at(value any, path ...any) any {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			value = value.(map[string]any)[step]
-		case int:
-			value = value.([]any)[step]
-		}
-	}
-	return value
-}
-
-// line is a proxy before the service that can be told to fail.
-type line struct {
-	mu      sync.Mutex
-	to      http.Handler
-	away    bool
-	swallow string        // the end of a path whose answer is kept
-	kept    chan struct{} // is told of each
-}
-
-func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	away, keep := l.away, l.swallow != "" && strings.HasSuffix(r.URL.Path, l.swallow)
-	l.mu.Unlock()
-	switch {
-	case away:
-		panic(http.ErrAbortHandler) // which closes the connection
-	case keep:
-		l.to.ServeHTTP(discard{http.Header{}}, r)
-		l.kept <- struct{}{}
-		<-r.Context().Done()
-		panic(http.ErrAbortHandler)
-	}
-	l.to.ServeHTTP(w, r)
-}
-
-func (l *line) set(away bool, swallow string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.away, l.swallow = away, swallow
-}
-
-// discard is an answer that nobody gets.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header       { return d.header }
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) WriteHeader(int)             {}

@@ -1,7 +1,6 @@
 package vendure_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,19 +12,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"boon.example/test/rig"
+	"boon.example/test/shops"
 )
 
-// shop is a running Vendure. What it logs outlives a kill, as its database does.
+// shop is a running Vendure, and the service whose gifts pay there.
 type shop struct {
-	*testing.T
-	folder, data, address, boon string
-	log                         *os.File
-	engine                      *exec.Cmd
+	*shops.Boon
+	*shops.Engine
+
+	folder, data, address string
 }
 
 // install does what README.md of sdk/vendure says, beside a copy of the clients, in a shop whose packages are locked.
@@ -38,25 +37,25 @@ func install(t *testing.T) (folder string) {
 	}
 	root := t.TempDir()
 	folder = filepath.Join(root, "shop")
-	command(t, root, "mkdir", "boon", "shop")
+	shops.Command(t, root, "mkdir", "boon", "shop")
 	for _, client := range []string{"typescript", "vendure"} {
 		to := filepath.Join(root, "boon/sdk", client)
-		command(t, root, "mkdir", "-p", to)
+		shops.Command(t, root, "mkdir", "-p", to)
 		for _, part := range []string{"src", "package.json", "package-lock.json", "tsconfig.json"} {
-			command(t, root, "cp", "-r", absolute(t, "../../sdk/"+client+"/"+part), to)
+			shops.Command(t, root, "cp", "-r", absolute(t, "../../sdk/"+client+"/"+part), to)
 		}
 	}
 	for _, file := range []string{"shop.js", "package.json", "package-lock.json"} {
-		command(t, root, "cp", absolute(t, "shop/"+file), folder)
+		shops.Command(t, root, "cp", absolute(t, "shop/"+file), folder)
 	}
 	readme, err := os.ReadFile("../../sdk/vendure/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(folder, "gifts.js"), block(t, readme, "js"))
+	write(t, filepath.Join(folder, "gifts.js"), shops.Block(t, readme, "js"))
 	said, err := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
 		"cd "+folder+"\nexport npm_config_prefer_offline=true npm_config_audit=false\n"+
-			block(t, readme, "sh")).CombinedOutput()
+			shops.Block(t, readme, "sh")).CombinedOutput()
 	if regexp.MustCompile("ENOTFOUND|EAI_AGAIN|ECONNREFUSED").Match(said) {
 		t.Skipf("LEFT OUT: npm gives no packages, so gifts pay in no shop of Vendure: %s", said)
 	}
@@ -64,16 +63,6 @@ func install(t *testing.T) (folder string) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return folder
-}
-
-// block is the first block of a language in a page, without what it is indented by.
-func block(t *testing.T, page []byte, language string) string {
-	t.Helper()
-	found := regexp.MustCompile("(?ms)^( *)```" + language + "\n(.*?)^ *```").FindSubmatch(page)
-	if found == nil {
-		t.Fatalf("the page has no block of %s", language)
-	}
-	return strings.ReplaceAll("\n"+string(found[2]), "\n"+string(found[1]), "\n")
 }
 
 func absolute(t *testing.T, path string) string {
@@ -85,15 +74,6 @@ func absolute(t *testing.T, path string) string {
 	return path
 }
 
-func command(t *testing.T, folder, name string, args ...string) {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), name, args...)
-	c.Dir = folder
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-	}
-}
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -101,67 +81,28 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// open opens a shop that asks the service at an address.
-func open(t *testing.T, boon string) *shop {
-	t.Helper()
-	s := &shop{T: t, folder: install(t), data: t.TempDir(), boon: boon}
+// open opens a shop that asks the service.
+func open(boon *shops.Boon) *shop {
+	boon.Helper()
+	data := boon.TempDir()
+	s := &shop{Boon: boon, Engine: shops.NewEngine(boon.T, filepath.Join(data, "log")), folder: install(boon.T),
+		data: data}
 	var err error
 	if s.address, err = rig.FreeAddress(); err != nil {
-		t.Fatal(err)
+		boon.Fatal(err)
 	}
-	if s.log, err = os.Create(filepath.Join(s.data, "log")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.log.Close() })
 	s.start()
-	t.Cleanup(s.kill)
 	return s
 }
 
 // start starts the engine, and waits until it listens.
 func (s *shop) start() {
 	s.Helper()
-	s.engine = exec.Command("node", "shop.js")
-	s.engine.Dir = s.folder
-	s.engine.Env = append(os.Environ(), "SHOP_DATA="+s.data, "SHOP_PORT="+s.address[strings.LastIndex(s.address, ":")+1:],
-		"BOON_URL="+s.boon, "BOON_KEY="+key, "BOON_LOCATION="+location, "BOON_STOREFRONT="+storefront)
-	out, err := s.engine.StdoutPipe()
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.engine.Stderr = s.log
-	if err := s.engine.Start(); err != nil {
-		s.Fatal(err)
-	}
-	ready := make(chan bool, 1)
-	go func() {
-		defer close(ready)
-		lines := bufio.NewReader(out)
-		for {
-			line, err := lines.ReadString('\n')
-			_, _ = s.log.WriteString(line) // a lost line makes the search of the log fail, which looks for one
-			if line == "ready\n" {
-				ready <- true
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	if !<-ready {
-		text, _ := os.ReadFile(s.log.Name())
-		s.Fatalf("the shop did not start:\n%s", tail(text))
-	}
-}
-
-func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
-
-// kill ends the engine as a power cut would.
-func (s *shop) kill() {
-	if s.engine.ProcessState == nil {
-		_ = s.engine.Process.Kill() // it may have gone already
-		_ = s.engine.Wait()         // which tells that it was killed
-	}
+	c := exec.Command("node", "shop.js")
+	c.Dir = s.folder
+	c.Env = append(os.Environ(), "SHOP_DATA="+s.data, "SHOP_PORT="+s.address[strings.LastIndex(s.address, ":")+1:],
+		"BOON_URL="+s.URL, "BOON_KEY="+shops.Key, "BOON_LOCATION="+shops.Location, "BOON_STOREFRONT="+shops.Storefront)
+	s.Start(s.T, c, func(line string) bool { return line == "ready\n" })
 }
 
 // ask has the engine answer a query of GraphQL; token is a session's, "": a new one.
@@ -221,15 +162,15 @@ type cart struct {
 func (s *shop) fill(thing string, pieces int, custom string) *cart {
 	s.Helper()
 	found, _ := s.ask("shop-api", "", `{search: products(options: {filter: {name: {eq: "`+thing+`"}}}) {items {variants {id}}}}`)
-	id := at(found, "search", "items", 0, "variants", 0, "id")
+	id := shops.At(found, "search", "items", 0, "variants", 0, "id")
 	added, token := s.ask("shop-api", "", fmt.Sprintf(`mutation {added: addItemToOrder(productVariantId: "%v", quantity: %d%s)
 		{... on Order {code} ... on ErrorResult {message}}}`, id, pieces, custom))
-	c := &cart{s, token, fmt.Sprint(at(added, "added", "code"))}
+	c := &cart{s, token, fmt.Sprint(shops.At(added, "added", "code"))}
 	c.do(`setCustomerForOrder(input: {firstName: "Carla", lastName: "Diaz", emailAddress: "carla@example.com"})
 		{... on Order {code} ... on ErrorResult {message}}`)
 	c.do(`setOrderShippingAddress(input: {streetLine1: "Pier 39", countryCode: "US"}) {... on Order {code}}`)
 	method, _ := s.ask("shop-api", token, `{all: eligibleShippingMethods {id}}`)
-	c.do(fmt.Sprintf(`setOrderShippingMethod(shippingMethodId: ["%v"]) {... on Order {code}}`, at(method, "all", 0, "id")))
+	c.do(fmt.Sprintf(`setOrderShippingMethod(shippingMethodId: ["%v"]) {... on Order {code}}`, shops.At(method, "all", 0, "id")))
 	c.do(`transitionOrderToState(state: "ArrangingPayment") {... on Order {code} ... on ErrorResult {message}}`)
 	return c
 }
@@ -287,7 +228,7 @@ func (c *cart) order() (id, state string, payments []payment) {
 	c.Helper()
 	a, _ := c.ask("admin-api", c.staff(), `{all: orders(options: {filter: {code: {eq: "`+c.code+`"}}}) {items {id state
 		lines {id} payments {id state method transactionId amount metadata errorMessage}}}}`)
-	one := at(a, "all", "items", 0).(map[string]any)
+	one := shops.At(a, "all", "items", 0).(map[string]any)
 	text, err := json.Marshal(one["payments"])
 	if err != nil {
 		c.Fatal(err)
@@ -324,54 +265,3 @@ func until(t *testing.T, what string, is func() bool) {
 		}
 	}
 }
-
-// at is a value in an answer.
-func at(value any, path ...any) any {
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			value = value.(map[string]any)[step]
-		case int:
-			value = value.([]any)[step]
-		}
-	}
-	return value
-}
-
-// line is a proxy before the service that can be told to fail.
-type line struct {
-	mu      sync.Mutex
-	to      http.Handler
-	away    bool
-	swallow string        // the end of a path whose answer is kept
-	kept    chan struct{} // is told of each
-}
-
-func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	away, keep := l.away, l.swallow != "" && strings.HasSuffix(r.URL.Path, l.swallow)
-	l.mu.Unlock()
-	switch {
-	case away:
-		panic(http.ErrAbortHandler) // which closes the connection
-	case keep:
-		l.to.ServeHTTP(discard{http.Header{}}, r)
-		l.kept <- struct{}{}
-		<-r.Context().Done()
-		panic(http.ErrAbortHandler)
-	}
-	l.to.ServeHTTP(w, r)
-}
-
-func (l *line) set(away bool, swallow string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.away, l.swallow = away, swallow
-}
-
-// discard is an answer that nobody gets.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header       { return d.header }
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) WriteHeader(int)             {}
