@@ -13,22 +13,12 @@ import (
 // grace gives Harbor's promotions days of grace.
 func (w *world) grace(days int) {
 	w.Helper()
-	err := w.store.Configure(w.Context(), func(d *merchant.Directory, _ merchant.Uses) (merchant.Changes, error) {
-		a := *d.Accounts[id(harbor)]
+	w.configure(func(a *merchant.Account) {
 		a.Promotions = slices.Clone(a.Promotions)
 		for n := range a.Promotions {
 			a.Promotions[n].GraceDays = days
 		}
-		return merchant.Changes{Accounts: []*merchant.Account{&a}}, nil
 	})
-	if err != nil {
-		w.Fatal(err)
-	}
-	directory, err := w.store.Directory(w.Context())
-	if err != nil {
-		w.Fatal(err)
-	}
-	w.directory.Store(directory)
 }
 
 func (w *world) isToldNoGrace(r reply) {

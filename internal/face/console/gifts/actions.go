@@ -337,13 +337,19 @@ func reverseBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[
 	body := withReason(g, typed)
 	delete(body, "voucherID")
 	body["redemptionID"], body["amount"] = typed("redemption"), nil
-	if typed("amount") != "" {
-		amount, err := readAmount(r, g, typed("amount"))
-		if err != nil {
-			return nil, err
-		}
-		body["amount"] = amount
+	return withAmount(r, g, typed, body)
+}
+
+// withAmount is a body with the amount that somebody typed; without one it stays as it is.
+func withAmount(r *desk.Request, g *gift.Gift, typed func(string) string, body map[string]any) (map[string]any, error) {
+	if typed("amount") == "" {
+		return body, nil
 	}
+	amount, err := readAmount(r, g, typed("amount"))
+	if err != nil {
+		return nil, err
+	}
+	body["amount"] = amount
 	return body, nil
 }
 

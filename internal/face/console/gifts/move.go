@@ -27,13 +27,7 @@ func transferBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map
 	if err != nil {
 		return nil, err
 	}
-	body := map[string]any{"fromVoucherID": g.ID.String(), "toVoucherID": to.String()}
-	if typed("amount") != "" {
-		if body["amount"], err = readAmount(r, g, typed("amount")); err != nil {
-			return nil, err
-		}
-	}
-	return body, nil
+	return withAmount(r, g, typed, map[string]any{"fromVoucherID": g.ID.String(), "toVoucherID": to.String()})
 }
 
 // giftNamed is the id of the gift that somebody named by its id, the address of its page, its code or its QR code.

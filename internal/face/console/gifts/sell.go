@@ -37,12 +37,5 @@ func sellBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[str
 		"externalTransactionReferenceNumber": "reference", "externalTransactionCustomerFirstName": "first",
 		"externalTransactionCustomerLastName": "last", "externalTransactionCustomerEmailAddress": "email",
 		"externalStorefrontID": "storefront"})
-	if typed("amount") != "" {
-		amount, err := readAmount(r, g, typed("amount"))
-		if err != nil {
-			return nil, err
-		}
-		body["amount"] = amount
-	}
-	return body, nil
+	return withAmount(r, g, typed, body)
 }
