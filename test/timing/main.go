@@ -52,7 +52,7 @@ func run(database string, calls int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	defer w.server.Kill()
+	defer w.stop()
 	most := 0.0
 	fmt.Printf("%-80s %8s %8s %7s %7s %6s\n", "what is asked about", "first ms", "second", "slower", "floor", "z")
 	for _, c := range w.comparisons() {

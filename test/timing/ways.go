@@ -98,6 +98,10 @@ func (w *world) platforms() (all []way) {
 		all = append(all, way{"Wix's " + method, call{merchant.Wix, method},
 			func(code string) question { return w.wix(method, code) }})
 	}
+	for _, event := range []string{"TransactionInitializeSession", "TransactionProcessSession"} {
+		all = append(all, way{"Saleor's " + event, call{merchant.Saleor, event},
+			func(code string) question { return w.saleor.event(event, code) }})
+	}
 	const search = "giftcards/_search"
 	return append(all, way{"VTEX's search", call{merchant.VTEX, http.MethodPost + " " + search}, vtexSearch})
 }
@@ -110,6 +114,10 @@ func vtexSearch(code string) question {
 
 // codeless are the calls of platforms in which no code stands, and what stands there.
 var codeless = map[call]string{
+	{merchant.Saleor, "PaymentGatewayInitializeSession"}:             "nothing of a gift",
+	{merchant.Saleor, "TransactionChargeRequested"}:                  "the id of a hold",
+	{merchant.Saleor, "TransactionCancelationRequested"}:             "the id of a hold",
+	{merchant.Saleor, "TransactionRefundRequested"}:                  "the id of a hold or a redemption",
 	{merchant.Wix, "void"}:                                           "the id of a transaction",
 	{merchant.VTEX, "POST giftcards"}:                                "nothing: it is refused before its body is read",
 	{merchant.VTEX, "GET giftcards/*"}:                               "the gift's id, which the search told",
@@ -173,7 +181,8 @@ func (w *world) use() error {
 	const shopGuesses = 1000
 	for n := range shopGuesses + 5 {
 		code := fmt.Sprintf("%012d", 200_000_000_000+n)
-		asked := []question{w.wix("balance", code), vtexSearch(code)}
+		asked := []question{w.wix("balance", code), vtexSearch(code),
+			w.saleor.event("TransactionInitializeSession", code)}
 		if n < 25 { // more than a till may guess at once
 			asked = append(asked, validate(guesserKey, code, ""), toast("GIFTCARD_GET_BALANCE", code, ""))
 		}

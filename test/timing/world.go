@@ -33,12 +33,13 @@ const (
 )
 
 // setup has a key for every few look-ups by code, since a key has only so many misses.
-func setup(spare int, wixKey string) string {
+func setup(spare int, wixKey, saleorShop string) string {
 	var keys strings.Builder
 	for n := range spare {
 		fmt.Fprintf(&keys, ",\n            {name: spare %d, role: till, secret: %s, locations: [%s]}", n, spareKey(n), here)
 	}
-	return strings.NewReplacer("{spare}", keys.String(), "{wixKey}", fmt.Sprintf("%q", wixKey)).Replace(setupFile)
+	return strings.NewReplacer("{spare}", keys.String(), "{wixKey}", fmt.Sprintf("%q", wixKey),
+		"{saleorShop}", fmt.Sprintf("%q", saleorShop)).Replace(setupFile)
 }
 
 func spareKey(n int) string { return fmt.Sprintf("boon_live_timing_spare_%032x", n*7_919+1<<40) }
@@ -51,6 +52,8 @@ const setupFile = `accounts:
                  {id: ` + wixID + `, name: Wix, platform: wix, app: ` + wixApp + `, publicKey: {wixKey}, permissions: [validate, redeem, reverse],
                   sites: [{name: ` + here + `, location: ` + here + `}]},
                  {id: ` + vtexID + `, name: VTEX, platform: vtex, app: ` + vtexApp + `, secret: ` + vtexSecret + `, permissions: [validate, redeem, reverse],
+                  sites: [{name: web, location: ` + here + `}]},
+                 {id: ` + saleorID + `, name: Saleor, platform: saleor, app: {saleorShop}, permissions: [validate, redeem, reverse],
                   sites: [{name: web, location: ` + here + `}]}],
      keys: [{name: shop, role: all, secret: ` + shopKey + `}, {name: till, role: all, secret: ` + tillKey + `, locations: [` + here + `]},
             {name: guesser, role: all, secret: ` + guesserKey + `, locations: [` + here + `]}, {name: gone, role: all, secret: ` + revokedKey + `}{spare}]}
@@ -70,6 +73,7 @@ type world struct {
 	calls  uint32           // without a good key, each from an address of its own
 	pairs  int              // of look-ups by code
 	wixKey *rsa.PrivateKey
+	saleor *saleorShop
 
 	good, elsewhere, other sold
 }
@@ -80,8 +84,17 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 	if err != nil {
 		return nil, err
 	}
+	shop, err := openSaleorShop()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			shop.server.Close()
+		}
+	}()
 	file := filepath.Join(dir, "setup.yaml")
-	err = os.WriteFile(file, []byte(setup(lookUps*(calls+warming)/pairsPerKey+1, public)), 0o600)
+	err = os.WriteFile(file, []byte(setup(lookUps*(calls+warming)/pairsPerKey+1, public, shop.server.URL)), 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +102,14 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 	if database != "" {
 		boon.Flags = append(boon.Flags, "--database", database)
 	}
-	for _, command := range [][]string{{"apply", file}, {"key", "revoke", "gone"}, {"key-file", "rotate"},
-		{"key-file", "rotate", "--use"}} {
+	for _, command := range [][]string{{"apply", file, "--webhooks-allow", loopback}, {"key", "revoke", "gone"},
+		{"key-file", "rotate"}, {"key-file", "rotate", "--use"}} {
 		if _, err := boon.Run(command...); err != nil {
 			return nil, err
 		}
 	}
-	w = &world{client: rig.NewClient(1, 10*time.Second), conn: map[string]*line{}, wixKey: wixKey}
-	if w.server, err = boon.Start("127.0.0.1:0"); err != nil {
+	w = &world{client: rig.NewClient(1, 10*time.Second), conn: map[string]*line{}, wixKey: wixKey, saleor: shop}
+	if w.server, err = boon.Start("127.0.0.1:0", "--webhooks-allow", loopback); err != nil {
 		return nil, err
 	}
 	for gift, from := range map[*sold][3]string{&w.good: {shopKey, web, here}, &w.elsewhere: {shopKey, web, there},
@@ -111,6 +124,15 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// loopback are the networks of this machine, where the shop of Saleor is.
+const loopback = "127.0.0.0/8"
+
+// stop ends what newWorld started.
+func (w *world) stop() {
+	w.server.Kill()
+	w.saleor.server.Close()
 }
 
 func (w *world) sell(key, storefront, location string) (s sold, err error) {

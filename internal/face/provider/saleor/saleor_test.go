@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -16,6 +17,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"boon.example/internal/face/provider/providertest"
+	"boon.example/internal/face/provider/saleor"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 )
 
@@ -343,5 +346,26 @@ func TestInstallation(t *testing.T) {
 	}
 	if strings.Contains(s.Service.Log.String(), "a-token-of-the-shop") {
 		t.Error("the shop's token is logged")
+	}
+}
+
+// TestALimitedShopLooksNoCodeUp: a shop whose guests have typed too many wrong codes learns of none, whichever event it
+// sends, and no event looks a gift up by its code.
+func TestALimitedShopLooksNoCodeUp(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	s.Missed(config, true, merchant.ShopGuessBurst)
+	for _, kind := range saleor.Calls() {
+		told := map[string]bool{}
+		for n, code := range []string{g.Code, s.OthersGift("5").Code, "999990000008"} {
+			s.NoLookUp(kind, func() {
+				_, text := s.send(session(kind, fmt.Sprint(kind, n), "AUTHORIZATION", "1.00", code))
+				told[text] = true
+			})
+		}
+		if len(told) != 1 {
+			t.Errorf("%s tells codes apart: %v", kind, slices.Collect(maps.Keys(told)))
+		}
 	}
 }
