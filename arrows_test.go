@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 		"internal/command/manual",
 		"internal/command/movein",
 		"internal/command/remote",
+		"internal/command/reports",
 		"internal/command/terminal",
 		"internal/event",
 		"internal/export",
@@ -147,13 +148,18 @@ var arrows = map[string][]string{
 	},
 	"internal/command/remote": {
 		"client",
-		"internal/books/journal",
 		"internal/command/terminal",
 		"internal/gift",
 		"internal/gift/codes",
 		"internal/merchant",
 		"internal/post/qr",
 		"internal/post/webhook",
+	},
+	"internal/command/reports": {
+		"client",
+		"internal/books/journal",
+		"internal/command/remote",
+		"internal/command/terminal",
 	},
 	"internal/command/terminal": {
 		"internal/pin",

@@ -24,6 +24,7 @@ import (
 	"boon.example/internal/command/agents"
 	"boon.example/internal/command/bench"
 	"boon.example/internal/command/remote"
+	"boon.example/internal/command/reports"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/gift"
 	"boon.example/internal/merchant"
@@ -64,7 +65,7 @@ type commands struct {
 	Events  remote.Events  `cmd:"" help:"Follow what happens in an account."`
 	Webhook remote.Webhook `cmd:"" help:"Have what happens in an account sent to addresses, and look at the calls."`
 	Audit   remote.Audit   `cmd:"" help:"List who did what in an account, from where."`
-	Report  remote.Report  `cmd:"" help:"Tell what is owed for gifts, how that came about, and what was redeemed."`
+	Report  reports.Report `cmd:"" help:"Tell what is owed for gifts, how that came about, and what was redeemed."`
 	MCP     agents.MCP     `cmd:"" name:"mcp" help:"Have agents that speak the Model Context Protocol look at gifts."`
 	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`

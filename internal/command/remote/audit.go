@@ -14,7 +14,7 @@ type Audit struct {
 	APIKey string    `name:"api-key" placeholder:"ID" help:"Only what was done with this API key."`
 	Person string    `placeholder:"NAME" help:"Only what was done by somebody of this name, of the staff or at a till."`
 	Limit  int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
-	service
+	Service
 }
 
 func (Audit) Help() string {
@@ -26,14 +26,14 @@ Example:
 }
 
 func (c *Audit) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
 	f := client.AuditFilter{From: c.From, To: c.To, KeyID: c.APIKey, Person: c.Person, PageSize: pageFor(c.Limit)}
 	var rows [][]string
 	more, err := upTo(api.Audit(t, f), c.Limit, func(e *client.AuditEntry) error {
-		return c.answer(t, e.Meta.Body, func() {
+		return c.Answer(t, e.Meta.Body, func() {
 			who := by(&client.Entry{KeyName: cmp.Or(e.KeyName, e.User), Person: e.Person})
 			rows = append(rows, []string{terminal.Moment(e.At), who, e.Address, e.Action, cmp.Or(e.VoucherID, e.What)})
 		})

@@ -19,8 +19,8 @@ func (f *careFlags) open(t *terminal.Terminal) (api *client.Client, voucherID st
 }
 
 // openGift gives the client of a service, and the voucherID of a gift that is named as voucherIDOf has it.
-func (s *service) openGift(t *terminal.Terminal, gift []string) (api *client.Client, voucherID string, err error) {
-	if api, err = s.client(t); err == nil {
+func (s *Service) openGift(t *terminal.Terminal, gift []string) (api *client.Client, voucherID string, err error) {
+	if api, err = s.Client(t); err == nil {
 		voucherID, err = voucherIDOf(t, api, gift)
 	}
 	return api, voucherID, err
@@ -85,7 +85,7 @@ func (c *giftUnblockCmd) Run(t *terminal.Terminal) error {
 
 // blocked prints whether a gift is blocked.
 func (f *careFlags) blocked(t *terminal.Terminal, a *client.Blocked) error {
-	return f.answer(t, a.Meta.Body, func() {
+	return f.Answer(t, a.Meta.Body, func() {
 		blocked, note := "no", replayed(a.Meta)
 		if a.BlockedReason != "" {
 			blocked = string(a.BlockedReason)
@@ -130,7 +130,7 @@ func (c *giftAdjustCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "added", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance, a.Currency),
 			"available",
 			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "adjustment", a.AdjustmentID, "gift", a.VoucherID,
@@ -162,7 +162,7 @@ func (c *giftExtendCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "gift", a.VoucherID, "valid until", terminal.Moment(a.ValidUntil), "status",
 			string(a.Status), "note",
 			replayed(a.Meta))

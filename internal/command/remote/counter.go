@@ -10,7 +10,7 @@ import (
 )
 
 // TillList and the commands below ask a running service, with a key that has the permission tills.
-type TillList struct{ service }
+type TillList struct{ Service }
 
 func (TillList) Help() string {
 	return `Needs a key with the permission tills (BOON_KEY). A key that is limited to locations sees the tills there.
@@ -24,7 +24,7 @@ Next: boon till revoke --help switches a till off.`
 
 // Run lists.
 func (c *TillList) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c *TillList) Run(t *terminal.Terminal) error {
 	var rows [][]string
 	for n := range tills {
 		one := &tills[n]
-		if err := c.answer(t, one.Meta.Body, func() {
+		if err := c.Answer(t, one.Meta.Body, func() {
 			rows = append(rows, []string{one.KeyID, one.Name, one.OrganizationName, strings.Join(one.May, ", "),
 				strings.ToLower(string(one.State)), terminal.Moment(one.CreatedAt)})
 		}); err != nil {
@@ -50,7 +50,7 @@ func (c *TillList) Run(t *terminal.Terminal) error {
 
 type TillRevoke struct {
 	Till string `arg:"" help:"The till's id, as boon till list shows it."`
-	service
+	Service
 }
 
 func (TillRevoke) Help() string {
@@ -63,7 +63,7 @@ Example:
 
 // Run switches a till off.
 func (c *TillRevoke) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -71,13 +71,13 @@ func (c *TillRevoke) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, off.Meta.Body, func() {
+	return c.Answer(t, off.Meta.Body, func() {
 		fmt.Fprintf(t.Stdout, "Till %s (%s) is off since %s.\n", terminal.Cell(off.Name), off.KeyID,
 			terminal.Moment(off.SwitchedOffAt))
 	})
 }
 
-type TillPeople struct{ service }
+type TillPeople struct{ Service }
 
 func (TillPeople) Help() string {
 	return `PIN is "none" for somebody who cannot sign in yet, "first" for one who chooses a PIN at the next sign-in, and "own".
@@ -91,7 +91,7 @@ Next: boon till set-pin --help.`
 
 // Run lists people.
 func (c *TillPeople) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (c *TillPeople) Run(t *terminal.Terminal) error {
 	var rows [][]string
 	for n := range people {
 		p := &people[n]
-		if err := c.answer(t, p.Meta.Body, func() {
+		if err := c.Answer(t, p.Meta.Body, func() {
 			rows = append(rows, []string{p.Name, strings.ToLower(string(p.PINState)), strings.Join(p.May, ", "),
 				cmp.Or(strings.Join(p.OrganizationIDs, ", "), "all")})
 		}); err != nil {
@@ -118,7 +118,7 @@ func (c *TillPeople) Run(t *terminal.Terminal) error {
 type TillSetPIN struct {
 	Name  string `arg:"" help:"The person, as the set-up has the name."`
 	Typed bool   `name:"ask" help:"Ask for the PIN, or read one line of standard input, instead of drawing it."`
-	service
+	Service
 }
 
 func (TillSetPIN) Help() string {
@@ -132,7 +132,7 @@ Example:
 
 // Run sets a PIN.
 func (c *TillSetPIN) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (c *TillSetPIN) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, set.Meta.Body, func() {
+	return c.Answer(t, set.Meta.Body, func() {
 		fmt.Fprintf(t.Stderr, "The PIN of %s for the first sign-in:\n", terminal.Cell(set.Name))
 		if set.PIN == "" {
 			fmt.Fprintln(t.Stdout, "as you typed it")
@@ -161,7 +161,7 @@ type TillLink struct {
 	Location string   `required:"" placeholder:"ID" help:"Location at which it stands."`
 	May      []string `placeholder:"NAME,…" help:"What it may do beside validate, redeem and reverse: activate, reload, cash-out."`
 	Networks []string `placeholder:"NETWORK,…" help:"Networks from which it may be paired and used, such as 203.0.113.0/24. Default: everywhere."`
-	service
+	Service
 }
 
 func (TillLink) Help() string {
@@ -174,7 +174,7 @@ Example:
 
 // Run makes a link.
 func (c *TillLink) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (c *TillLink) Run(t *terminal.Terminal) error {
 		return err
 	}
 	if c.JSON {
-		return c.answer(t, made.Meta.Body, nil)
+		return c.Answer(t, made.Meta.Body, nil)
 	}
 	return TellLink(t, made.Name, made.PairUntil, made.PairURL)
 }

@@ -15,7 +15,7 @@ type eventsTailCmd struct {
 	Types []string `name:"type" placeholder:"TYPE,…" help:"Only events of these types, such as gift.redeemed or gift.*."`
 	All   bool     `help:"Begin with the oldest event that is kept, not with the next one."`
 	Stop  bool     `name:"no-follow" help:"End when all that there is was printed."`
-	service
+	Service
 }
 
 func (eventsTailCmd) Help() string {
@@ -28,7 +28,7 @@ Examples:
 }
 
 func (c *eventsTailCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *eventsTailCmd) Run(t *terminal.Terminal) error {
 		f.Wait = 0
 	}
 	_, err = upTo(api.Events(t, f), 0, func(e *client.Event) error {
-		return c.answer(t, e.Meta.Body, func() { terminal.Table(t.Stdout, nil, [][]string{eventRow(e)}) })
+		return c.Answer(t, e.Meta.Body, func() { terminal.Table(t.Stdout, nil, [][]string{eventRow(e)}) })
 	})
 	if t.Err() != nil { // it was ended
 		return nil

@@ -1,6 +1,6 @@
 // Package remote has the commands that ask a running service over its interface, with an address and an API key: those
-// about gifts, stocks, events, webhooks, the audit trail and tills. Each is a struct of flags with a text and a Run. It
-// never opens a database.
+// about gifts, stocks, events, webhooks, the audit trail and tills. Package reports has those about the books. Each is
+// a struct of flags with a text and a Run. It never opens a database.
 package remote
 
 import (
@@ -48,14 +48,14 @@ type Gift struct {
 	Activity          giftActivityCmd          `cmd:"" help:"List what happened to all gifts, the newest first."`
 }
 
-// service is where a gift command calls, and how it answers.
-type service struct {
+// Service is where a gift command calls, and how it answers.
+type Service struct {
 	URL  string `setting:"env" name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service. Default: ${default}."`
 	Key  string `setting:"env" name:"key" placeholder:"KEY" help:"API key. Better in the environment: arguments show in lists of processes."`
 	JSON bool   `name:"json" help:"Print the service's JSON as it came, instead of text for people."`
 }
 
-func (s *service) client(t *terminal.Terminal) (*client.Client, error) {
+func (s *Service) Client(t *terminal.Terminal) (*client.Client, error) {
 	if s.Key == "" {
 		return nil, terminal.UsageError("An API key is needed: set BOON_KEY, or give --key. boon key create makes one.")
 	}
@@ -66,8 +66,8 @@ func (s *service) client(t *terminal.Terminal) (*client.Client, error) {
 	return c, nil
 }
 
-// answer prints the JSON that came, or else what people does.
-func (s *service) answer(t *terminal.Terminal, body []byte, people func()) error {
+// Answer prints the JSON that came, or else what people does.
+func (s *Service) Answer(t *terminal.Terminal, body []byte, people func()) error {
 	if !s.JSON {
 		people()
 		return nil
@@ -80,11 +80,11 @@ func (s *service) answer(t *terminal.Terminal, body []byte, people func()) error
 type changing struct {
 	IdempotencyKey string `placeholder:"KEY" help:"Do this once, however often it is asked for with this key. Default: a new key."`
 	DryRun         bool   `help:"Tell what would be done, and do nothing."`
-	service
+	Service
 }
 
-func (c *changing) client(t *terminal.Terminal) (*client.Client, error) {
-	api, err := c.service.client(t)
+func (c *changing) Client(t *terminal.Terminal) (*client.Client, error) {
+	api, err := c.Service.Client(t)
 	if err == nil && c.DryRun {
 		fmt.Fprintln(t.Stderr, "This is a dry run: nothing is done, and new ids in the answer name nothing.")
 		api = api.DryRun()
@@ -161,7 +161,7 @@ type giftValidateCmd struct {
 	Gift []string `arg:"" help:"The code, or what the QR code holds: the link or the token in it."`
 	ticketFlag
 	place
-	service
+	Service
 }
 
 func (giftValidateCmd) Help() string {
@@ -178,7 +178,7 @@ Next: boon gift redeem --help.`
 }
 
 func (c *giftValidateCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *giftValidateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, v.Meta.Body, func() { showVoucher(t, v) })
+	return c.Answer(t, v.Meta.Body, func() { showVoucher(t, v) })
 }
 
 // takeFlags say what a till takes of a gift, or holds.
@@ -250,7 +250,7 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency), "status",
 			string(a.Status),
 			"redemption", a.RedemptionID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
@@ -318,10 +318,10 @@ func (c *giftCancelCmd) Run(t *terminal.Terminal) error {
 }
 
 // outcomes prints what became of each gift.
-func (s *service) outcomes(t *terminal.Terminal, a *client.Cancellation) error {
+func (s *Service) outcomes(t *terminal.Terminal, a *client.Cancellation) error {
 	said := map[client.Outcome]string{client.OutcomeDone: "done", client.OutcomeAlreadyDone: "was so already",
 		client.OutcomeNotAllowed: "not allowed"}
-	return s.answer(t, a.Meta.Body, func() {
+	return s.Answer(t, a.Meta.Body, func() {
 		var rows [][]string
 		for _, v := range a.Vouchers {
 			rows = append(rows, []string{v.VoucherID, string(v.Status), withHeld(v.AvailableBalance, v.HeldBalance, ""),
@@ -364,7 +364,7 @@ func (c *giftReinstateCmd) Run(t *terminal.Terminal) error {
 
 type giftShowCmd struct {
 	Gift []string `arg:"" help:"The voucherID, or the code."`
-	service
+	Service
 }
 
 func (giftShowCmd) Help() string {
@@ -401,7 +401,7 @@ func (c *giftShowCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, body, func() {
+	return c.Answer(t, body, func() {
 		showVoucher(t, v)
 		fmt.Fprintln(t.Stdout)
 		terminal.Table(t.Stdout, []string{"#", "WHEN", "WHAT", "AMOUNT", "HELD", "BALANCE", "STATUS", "WHERE", "KEY",
@@ -457,7 +457,7 @@ type giftListCmd struct {
 	CreatedFrom time.Time `placeholder:"TIME" help:"Only gifts made at or after this time, such as 2026-03-01T00:00:00Z."`
 	CreatedTo   time.Time `placeholder:"TIME" help:"Only gifts made before this time."`
 	Limit       int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
-	service
+	Service
 }
 
 func (giftListCmd) Help() string {
@@ -471,7 +471,7 @@ Example:
 }
 
 func (c *giftListCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -483,7 +483,7 @@ func (c *giftListCmd) Run(t *terminal.Terminal) error {
 	}
 	var rows [][]string
 	more, err := upTo(api.Gifts(t, f), c.Limit, func(v *client.Voucher) error {
-		return c.answer(t, v.Meta.Body, func() { rows = append(rows, listed(v)) })
+		return c.Answer(t, v.Meta.Body, func() { rows = append(rows, listed(v)) })
 	})
 	if err != nil {
 		return err
@@ -557,7 +557,7 @@ type giftActivityCmd struct {
 	Location string    `placeholder:"ID" help:"Only what happened at this location."`
 	Kind     string    `placeholder:"KIND" help:"Only changes of this kind: ${kinds}."`
 	Limit    int       `default:"50" placeholder:"N" help:"How many at most; 0: all of them. Default: ${default}."`
-	service
+	Service
 }
 
 func (giftActivityCmd) Help() string {
@@ -577,7 +577,7 @@ func by(e *client.Entry) string {
 }
 
 func (c *giftActivityCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -585,7 +585,7 @@ func (c *giftActivityCmd) Run(t *terminal.Terminal) error {
 		Kind: client.EntryKind(c.Kind), PageSize: pageFor(c.Limit)}
 	var rows [][]string
 	more, err := upTo(api.Activity(t, f), c.Limit, func(e *client.Change) error {
-		return c.answer(t, e.Meta.Body, func() {
+		return c.Answer(t, e.Meta.Body, func() {
 			rows = append(rows, []string{terminal.Moment(e.At), e.VoucherID, string(e.Kind), Money(e.Amount, e.Currency),
 				Money(e.HeldAmount, e.Currency), Money(e.CurrentBalance, e.Currency), e.OrganizationName, by(&e.Entry),
 				note(&e.Entry)})

@@ -26,7 +26,7 @@ func (c *giftHoldCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (c *giftHoldCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "held", Money(a.Amount, a.Currency), "available", Money(a.AvailableBalance, a.Currency),
 			"until",
 			terminal.Moment(a.ExpiresAt), "hold", a.HoldID, "gift", a.VoucherID, "reference", a.Reference, "note",
@@ -68,7 +68,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 	if c.Amount == "" && !c.All {
 		return terminal.UsageError("Say how much to take: --amount N or --all.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "taken", Money(a.Amount, a.Currency), "left", Money(a.CurrentBalance, a.Currency),
 			"available",
 			Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "redemption", a.RedemptionID, "gift",
@@ -115,7 +115,7 @@ func (c *giftReleaseCmd) Run(t *terminal.Terminal) error {
 	if (c.Hold == "") == (c.OriginalKey == "") {
 		return terminal.UsageError("Name the hold by its holdID or by --original-key: one of the two.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (c *giftReleaseCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "released", Money(a.Amount, a.Currency), "available", Money(a.AvailableBalance,
 			a.Currency), "hold",
 			a.HoldID, "gift", a.VoucherID, "note", replayed(a.Meta))

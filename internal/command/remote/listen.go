@@ -21,7 +21,7 @@ type Listen struct {
 	Forward string   `required:"" placeholder:"URL" help:"Where each event is posted, such as http://localhost:3000/hook."`
 	Types   []string `aliases:"type" placeholder:"TYPE,…" help:"Only events of these types, such as gift.redeemed or gift.*."`
 	All     bool     `help:"Begin with the oldest event that is kept, not with the next one."`
-	service
+	Service
 }
 
 func (Listen) Help() string {
@@ -40,7 +40,7 @@ func (c *Listen) Run(t *terminal.Terminal) error {
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
 		return terminal.UsageError("--forward is an address such as http://localhost:3000/hook.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *Listen) Run(t *terminal.Terminal) error {
 	fmt.Fprintf(fw.out, "Events go to %s, signed with %s\n", terminal.Cell(to.Redacted()), secret.Reveal())
 	_, err = upTo(api.Events(t, f), 0, func(e *client.Event) error {
 		fw.forward(t, e)
-		return c.answer(t, e.Meta.Body, func() {})
+		return c.Answer(t, e.Meta.Body, func() {})
 	})
 	if t.Err() != nil { // it was ended
 		return nil

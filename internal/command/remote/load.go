@@ -46,7 +46,7 @@ Next: boon gift reverse-reload --help takes it back.`
 
 // Run reloads.
 func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "loaded", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance, a.Currency),
 			"available", Money(a.AvailableBalance, a.Currency), "status", string(a.Status), "reload", a.ReloadID,
 			"gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
@@ -96,7 +96,7 @@ func (c *giftReverseReloadCmd) Run(t *terminal.Terminal) error {
 	if (c.Reload == "") == (c.OriginalKey == "") {
 		return terminal.UsageError("Name the reload by its reloadID or by --original-key: one of the two.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *giftReverseReloadCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "taken back", Money(a.Amount, a.Currency), "balance", Money(a.CurrentBalance,
 			a.Currency), "status", string(a.Status), "reload", a.ReloadID, "gift", a.VoucherID, "note", replayed(a.Meta))
 	})
@@ -132,7 +132,7 @@ Next: boon gift show --help.`
 
 // Run pays out.
 func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *giftCashOutCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "pay", Money(a.Amount, a.Currency), "status", string(a.Status), "cash-out", a.CashOutID,
 			"gift", a.VoucherID, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)

@@ -27,7 +27,7 @@ Next: boon gift show --help.`
 
 // Run replaces.
 func (c *giftReplaceCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (c *giftReplaceCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, g.Meta.Body, func() {
+	return c.Answer(t, g.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "gift", g.VoucherID, "code", grouped(g.VoucherCode), "status", string(g.Status), "balance",
 			Money(g.CurrentBalance, g.Currency), "page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))
 	})

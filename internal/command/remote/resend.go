@@ -67,7 +67,7 @@ Next: boon gift show --help.`
 }
 
 func (c *giftRescheduleCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (c *giftRescheduleCmd) Run(t *terminal.Terminal) error {
 }
 
 // resent tells how a gift goes now.
-func (s *service) resent(t *terminal.Terminal, g *client.ResentGift) error {
-	return s.answer(t, g.Meta.Body, func() {
+func (s *Service) resent(t *terminal.Terminal, g *client.ResentGift) error {
+	return s.Answer(t, g.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "gift", g.VoucherID, "status", string(g.Status), "available", available(&g.Voucher),
 			"delivery date", terminal.Moment(g.DeliveryDate),
 			"page", g.GiftURL, "print", g.PrintURL, "note", replayed(g.Meta))

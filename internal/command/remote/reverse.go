@@ -60,7 +60,7 @@ func (c *giftReverseCmd) Run(t *terminal.Terminal) error {
 	if c.Yes || !c.Since.IsZero() || !c.Until.IsZero() {
 		return terminal.UsageError("--since, --until and --yes belong to --by-key.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (c *giftReverseCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		if a.Reversals != nil {
 			showReversals(t, a)
 			return

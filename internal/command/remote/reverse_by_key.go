@@ -25,7 +25,7 @@ func (c *giftReverseCmd) byKey(t *terminal.Terminal) error {
 	case c.Until.IsZero():
 		c.Until = time.Now()
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}

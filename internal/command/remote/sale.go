@@ -34,7 +34,7 @@ func (c *giftRedeemGiftsCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *giftRedeemGiftsCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		var rows [][]string
 		for n := range a.Redemptions {
 			one := &a.Redemptions[n]

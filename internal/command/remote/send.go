@@ -66,7 +66,7 @@ Next: boon gift validate CODE, and boon gift list.`
 }
 
 func (c *giftSendCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *giftSendCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, order.Meta.Body, func() {
+	return c.Answer(t, order.Meta.Body, func() {
 		var rows [][]string
 		for _, g := range order.Gifts {
 			rows = append(rows, []string{g.VoucherID, grouped(g.VoucherCode), worth(&g.Voucher, g.CurrentBalance),

@@ -40,7 +40,7 @@ Next: boon stock export --help has them printed; boon gift activate --help sells
 
 // Run makes cards.
 func (c *stockCreateCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *stockCreateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "order", a.OrderID, "cards", strconv.Itoa(a.Count), "status", string(a.Status), "note",
 			replayed(a.Meta))
 	})
@@ -68,7 +68,7 @@ type stockExportCmd struct {
 	Order  string `arg:"" help:"The orderID that boon stock create told."`
 	To     string `required:"" placeholder:"FILE" help:"The file, which must not exist yet. Only you can read it."`
 	Format string `enum:"pdf,csv" default:"pdf" help:"pdf: sheets of ten cards; csv: a list. Default: ${default}."`
-	service
+	Service
 }
 
 func (stockExportCmd) Help() string {
@@ -83,7 +83,7 @@ Next: boon gift activate --help.`
 
 // Run writes the file.
 func (c *stockExportCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ Next: boon gift reverse-activation --help takes it back.`
 
 // Run activates.
 func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "worth", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
 			a.ActivationID, "gift", a.VoucherID, "reference", a.Reference, "note", replayed(a.Meta))
 		c.print(t, a.Receipt)
@@ -178,7 +178,7 @@ func (c *giftReverseActivationCmd) Run(t *terminal.Terminal) error {
 	if (c.Activation == "") == (c.OriginalKey == "") {
 		return terminal.UsageError("Name the activation by its activationID or by --original-key: one of the two.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (c *giftReverseActivationCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "taken back", Money(a.Amount, a.Currency), "status", string(a.Status), "activation",
 			a.ActivationID,
 			"gift", a.VoucherID, "note", replayed(a.Meta))

@@ -35,7 +35,7 @@ func (c *giftTransferCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (c *giftTransferCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "moved", Money(a.Amount, a.Currency), "left", Money(a.From.CurrentBalance, a.Currency), "of",
 			a.From.VoucherID, "now has", Money(a.To.CurrentBalance, a.Currency), "gift", a.To.VoucherID, "note",
 			replayed(a.Meta))

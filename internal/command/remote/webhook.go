@@ -25,7 +25,7 @@ type Webhook struct {
 // oneWebhook is the argument of the commands about one.
 type oneWebhook struct {
 	Webhook string `arg:"" help:"The webhookID."`
-	service
+	Service
 }
 
 type webhookCreateCmd struct {
@@ -33,7 +33,7 @@ type webhookCreateCmd struct {
 	Types       []string `name:"type" placeholder:"TYPE,…" help:"Only events of these types, such as gift.redeemed or gift.*."`
 	Description string   `placeholder:"TEXT" help:"What it is for."`
 	Disabled    bool     `help:"Send nothing yet."`
-	service
+	Service
 }
 
 func (webhookCreateCmd) Help() string {
@@ -48,7 +48,7 @@ Next: boon webhook attempts --help shows what became of the calls; boon listen -
 
 // Run creates.
 func (c *webhookCreateCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *webhookCreateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { showWebhook(t, &a.Webhook, a.Secret) })
+	return c.Answer(t, a.Meta.Body, func() { showWebhook(t, &a.Webhook, a.Secret) })
 }
 
 // showWebhook prints one for people; secret is "" where it is not told.
@@ -83,7 +83,7 @@ func sends(w *client.Webhook) string {
 	return "no"
 }
 
-type webhookListCmd struct{ service }
+type webhookListCmd struct{ Service }
 
 func (webhookListCmd) Help() string {
 	return `With --json: one webhook a line.
@@ -95,7 +95,7 @@ Example:
 
 // Run lists.
 func (c *webhookListCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *webhookListCmd) Run(t *terminal.Terminal) error {
 	var rows [][]string
 	for i := range all {
 		w := &all[i]
-		if err := c.answer(t, w.Meta.Body, func() {
+		if err := c.Answer(t, w.Meta.Body, func() {
 			rows = append(rows, []string{w.WebhookID, sends(w), w.URL, typesOf(w), w.Description})
 		}); err != nil {
 			return err
@@ -130,7 +130,7 @@ Example:
 
 // Run shows.
 func (c *webhookShowCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *webhookShowCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
+	return c.Answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
 }
 
 type webhookChangeCmd struct {
@@ -171,7 +171,7 @@ func (c *webhookChangeCmd) Run(t *terminal.Terminal) error {
 	if r.URL == "" && r.Types == nil && r.Description == nil && r.Enabled == nil {
 		return terminal.UsageError("Say what to change: --to, --type, --all-types, --description, --enable or --disable.")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (c *webhookChangeCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
+	return c.Answer(t, a.Meta.Body, func() { showWebhook(t, a, "") })
 }
 
 type webhookDeleteCmd struct{ oneWebhook }
@@ -194,7 +194,7 @@ Example:
 
 // Run deletes.
 func (c *webhookDeleteCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *webhookDeleteCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, meta.Body, func() { terminal.Facts(t.Stdout, "deleted", c.Webhook) })
+	return c.Answer(t, meta.Body, func() { terminal.Facts(t.Stdout, "deleted", c.Webhook) })
 }
 
 type webhookRotateCmd struct{ oneWebhook }
@@ -217,7 +217,7 @@ Example:
 
 // Run rotates.
 func (c *webhookRotateCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (c *webhookRotateCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "webhook", a.WebhookID, "secret", a.Secret, "old secret until",
 			terminal.Moment(a.OldSecretUntil))
 	})
@@ -246,13 +246,13 @@ Example:
 
 // Run lists calls.
 func (c *webhookAttemptsCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
 	var rows [][]string
 	more, err := upTo(api.Attempts(t, c.Webhook, pageFor(c.Limit)), c.Limit, func(a *client.Attempt) error {
-		return c.answer(t, a.Meta.Body, func() {
+		return c.Answer(t, a.Meta.Body, func() {
 			status := "none"
 			if a.Status != 0 {
 				status = strconv.Itoa(a.Status)
@@ -290,7 +290,7 @@ Next: boon webhook attempts --help.`
 
 // Run replays.
 func (c *webhookReplayCmd) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (c *webhookReplayCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(t, a.Meta.Body, func() {
+	return c.Answer(t, a.Meta.Body, func() {
 		terminal.Facts(t.Stdout, "replay", a.ReplayID, "webhook", a.WebhookID, "from", terminal.Moment(a.From), "to",
 			terminal.Moment(a.To))
 	})

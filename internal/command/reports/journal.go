@@ -1,4 +1,4 @@
-package remote
+package reports
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/books/journal"
+	"boon.example/internal/command/remote"
 	"boon.example/internal/command/terminal"
 )
 
@@ -19,7 +20,7 @@ type reportJournal struct {
 	To     string `placeholder:"DAY" help:"The last day, yesterday at the latest. Default: yesterday."`
 	Format string `enum:"csv,datev,xero,quickbooks,hledger" default:"csv" help:"csv, datev, xero, quickbooks or hledger. Default: ${default}."`
 	Out    string `required:"" placeholder:"FILE" help:"The file, which must not exist yet."`
-	service
+	remote.Service
 }
 
 func (reportJournal) Help() string {
@@ -34,7 +35,7 @@ Example:
 
 // Run writes the file.
 func (c *reportJournal) Run(t *terminal.Terminal) error {
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (c *reportVerify) verifyJournal(t *terminal.Terminal, text, proof []byte) e
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != was.SHA256 {
 		return errors.New("the file was changed: its SHA-256 is not that of its proof")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}

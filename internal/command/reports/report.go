@@ -1,4 +1,6 @@
-package remote
+// Package reports has the commands about the books, which ask a running service: they print reports, write journals for
+// a bookkeeper, and tell whether a file with one of them is still what the service says.
+package reports
 
 import (
 	"bytes"
@@ -11,6 +13,7 @@ import (
 	"strings"
 
 	"boon.example/client"
+	"boon.example/internal/command/remote"
 	"boon.example/internal/command/terminal"
 )
 
@@ -30,7 +33,7 @@ type Report struct {
 type reportLiability struct {
 	instant
 	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: program, organization, currency, month."`
-	service
+	remote.Service
 }
 
 func (reportLiability) Help() string {
@@ -43,7 +46,7 @@ Example:
 
 // Run tells what is owed.
 func (c *reportLiability) Run(t *terminal.Terminal) error {
-	return c.report(t, "liability", client.ReportQuery{At: c.At, GroupBy: c.GroupBy})
+	return report(t, &c.Service, "liability", client.ReportQuery{At: c.At, GroupBy: c.GroupBy})
 }
 
 type period struct {
@@ -53,7 +56,7 @@ type period struct {
 
 type reportRollForward struct {
 	period
-	service
+	remote.Service
 }
 
 func (reportRollForward) Help() string {
@@ -66,13 +69,13 @@ Example:
 
 // Run tells how what is owed changed.
 func (c *reportRollForward) Run(t *terminal.Terminal) error {
-	return c.report(t, "roll-forward", client.ReportQuery{From: c.From, To: c.To})
+	return report(t, &c.Service, "roll-forward", client.ReportQuery{From: c.From, To: c.To})
 }
 
 type reportRedemptions struct {
 	period
 	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: organization, day, program, key."`
-	service
+	remote.Service
 }
 
 func (reportRedemptions) Help() string {
@@ -85,12 +88,12 @@ Example:
 
 // Run tells what was redeemed.
 func (c *reportRedemptions) Run(t *terminal.Terminal) error {
-	return c.report(t, "redemptions", client.ReportQuery{From: c.From, To: c.To, GroupBy: c.GroupBy})
+	return report(t, &c.Service, "redemptions", client.ReportQuery{From: c.From, To: c.To, GroupBy: c.GroupBy})
 }
 
 type reportSettlement struct {
 	period
-	service
+	remote.Service
 }
 
 func (reportSettlement) Help() string {
@@ -103,7 +106,7 @@ Example:
 
 // Run tells who owes whom.
 func (c *reportSettlement) Run(t *terminal.Terminal) error {
-	return c.report(t, "settlement", client.ReportQuery{From: c.From, To: c.To}, "debts", "payments")
+	return report(t, &c.Service, "settlement", client.ReportQuery{From: c.From, To: c.To}, "debts", "payments")
 }
 
 type instant struct {
@@ -112,7 +115,7 @@ type instant struct {
 
 type reportAgeing struct {
 	instant
-	service
+	remote.Service
 }
 
 func (reportAgeing) Help() string {
@@ -125,14 +128,14 @@ Example:
 
 // Run tells what is owed of each month.
 func (c *reportAgeing) Run(t *terminal.Terminal) error {
-	return c.report(t, "ageing", client.ReportQuery{At: c.At})
+	return report(t, &c.Service, "ageing", client.ReportQuery{At: c.At})
 }
 
 type reportBreakage struct {
 	instant
 	Rate string `required:"" placeholder:"PERCENT" help:"How much of what is sold is never redeemed, such as 7.5. Ask your accountant."`
 	Post string `placeholder:"MONTH" help:"Book the breakage of a month that is over, such as 2026-11, once."`
-	service
+	remote.Service
 }
 
 func (reportBreakage) Help() string {
@@ -148,14 +151,14 @@ Examples:
 
 // Run tells what will never be redeemed.
 func (c *reportBreakage) Run(t *terminal.Terminal) error {
-	rate, err := Amount("--rate", c.Rate)
+	rate, err := remote.Amount("--rate", c.Rate)
 	if err != nil {
 		return err
 	}
 	if c.Post != "" {
 		return c.post(t, rate)
 	}
-	return c.report(t, "breakage", client.ReportQuery{At: c.At, Rate: rate}, "totals", "bookings")
+	return report(t, &c.Service, "breakage", client.ReportQuery{At: c.At, Rate: rate}, "totals", "bookings")
 }
 
 // post books breakage.
@@ -163,7 +166,7 @@ func (c *reportBreakage) post(t *terminal.Terminal, rate client.Decimal) error {
 	if c.At != "" {
 		return terminal.UsageError("--post names a month: leave --at out")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (c *reportBreakage) post(t *terminal.Terminal, rate client.Decimal) error {
 		return err
 	}
 	if c.JSON {
-		return c.answer(t, booked.Meta.Body, nil)
+		return c.Answer(t, booked.Meta.Body, nil)
 	}
 	rows := make([][]string, len(booked.Bookings))
 	for n, b := range booked.Bookings {
@@ -185,7 +188,7 @@ func (c *reportBreakage) post(t *terminal.Terminal, rate client.Decimal) error {
 type reportDormant struct {
 	instant
 	Months int `required:"" placeholder:"MONTHS" help:"For how many months nobody has used the gifts, such as 36."`
-	service
+	remote.Service
 }
 
 func (reportDormant) Help() string {
@@ -198,13 +201,13 @@ Example:
 
 // Run tells of gifts that nobody has used.
 func (c *reportDormant) Run(t *terminal.Terminal) error {
-	return c.report(t, "dormant", client.ReportQuery{At: c.At, Months: c.Months})
+	return report(t, &c.Service, "dormant", client.ReportQuery{At: c.At, Months: c.Months})
 }
 
 // report prints a report, and further lists of it under their names: for people as a table, in which ids have their
 // names.
-func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery, more ...string) error {
-	api, err := s.client(t)
+func report(t *terminal.Terminal, s *remote.Service, name string, q client.ReportQuery, more ...string) error {
+	api, err := s.Client(t)
 	if err != nil {
 		return err
 	}
@@ -213,7 +216,7 @@ func (s *service) report(t *terminal.Terminal, name string, q client.ReportQuery
 		return err
 	}
 	if s.JSON {
-		return s.answer(t, r.Meta.Body, nil)
+		return s.Answer(t, r.Meta.Body, nil)
 	}
 	var named struct{ Names []struct{ ID, Name string } }
 	if err := json.Unmarshal(r.Meta.Body, &named); err != nil {
@@ -295,7 +298,7 @@ func members(object []byte) (names, values []string, err error) {
 
 type reportVerify struct {
 	File string `arg:"" placeholder:"FILE" help:"What boon report printed with --json, or the service answered; or a journal, with FILE.proof.json beside it."`
-	service
+	remote.Service
 }
 
 func (reportVerify) Help() string {
@@ -340,7 +343,7 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 	if sum := sha256.Sum256(was.Report); hex.EncodeToString(sum[:]) != was.SHA256 {
 		return errors.New("the file was changed: its SHA-256 is not that of its report")
 	}
-	api, err := c.client(t)
+	api, err := c.Client(t)
 	if err != nil {
 		return err
 	}
