@@ -53,6 +53,7 @@ var arrows = map[string][]string{
 		"internal/server",
 		"internal/setup",
 		"internal/setup/document",
+		"internal/setup/written",
 		"internal/staff",
 		"internal/store",
 		"internal/store/erase",
@@ -341,6 +342,7 @@ var arrows = map[string][]string{
 		"internal/setup",
 		"internal/setup/document",
 		"internal/setup/form",
+		"internal/setup/written",
 	},
 	"internal/face/console/signin": {
 		"internal/base/clientip",
@@ -686,6 +688,7 @@ var arrows = map[string][]string{
 		"internal/post/card",
 		"internal/post/pass",
 		"internal/setup/document",
+		"internal/setup/told",
 	},
 	"internal/setup/document": {
 		"internal/base/clientip",
@@ -698,6 +701,8 @@ var arrows = map[string][]string{
 		"internal/post/pass",
 		"internal/post/pass/google",
 		"internal/post/picture",
+		"internal/setup/told",
+		"internal/setup/written",
 		"internal/ticket/format",
 		"internal/wire",
 	},
@@ -705,6 +710,13 @@ var arrows = map[string][]string{
 		"internal/merchant",
 		"internal/setup/document",
 		"internal/ticket/format",
+	},
+	"internal/setup/told": {
+		"internal/contact",
+		"internal/merchant",
+	},
+	"internal/setup/written": {
+		"internal/merchant",
 	},
 	"internal/staff": {
 		"internal/base/normalize",

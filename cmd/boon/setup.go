@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/written"
 	"boon.example/internal/store"
 )
 
@@ -74,7 +75,7 @@ func (c *setupExportCmd) pictures(t *terminal.Terminal, s *store.Store, a *merch
 			if err != nil {
 				return err
 			}
-			file := filepath.Join(c.To, filepath.FromSlash(document.PicturePath(hash)))
+			file := filepath.Join(c.To, filepath.FromSlash(written.PicturePath(hash)))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				return fmt.Errorf("making a folder for pictures: %w", err)
 			}

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/pass"
 	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/told"
 )
 
 // Report is what an application of a set-up file did.
@@ -170,7 +171,7 @@ func (p *plan) make() error {
 // owner is whose an id is, and what it names.
 type owner struct {
 	account *merchant.Account
-	kind    document.Kind
+	kind    told.Kind
 }
 
 // owners tells of every id in use what it names. Programs are nobody's, and people have names only.
@@ -178,12 +179,12 @@ func owners(d *merchant.Directory) map[guid.ID]owner {
 	ids := make(map[guid.ID]owner)
 	for _, a := range d.Accounts {
 		for _, r := range document.Records(a) {
-			if r.Kind != document.SubscriptionKind && r.Kind != document.PersonKind {
+			if r.Kind != told.SubscriptionKind && r.Kind != told.PersonKind {
 				ids[r.ID] = owner{a, r.Kind}
 			}
 		}
 		for _, p := range a.EndedProviders {
-			ids[p.ID] = owner{a, document.ProviderKind}
+			ids[p.ID] = owner{a, told.ProviderKind}
 		}
 	}
 	return ids
@@ -192,7 +193,7 @@ func owners(d *merchant.Directory) map[guid.ID]owner {
 func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 	for _, r := range document.Records(a.Record) {
 		o, used := owners[r.ID]
-		named := r.Kind != document.SubscriptionKind && r.Kind != document.PersonKind
+		named := r.Kind != told.SubscriptionKind && r.Kind != told.PersonKind
 		switch {
 		case !used || !named || o.account.ID == a.Record.ID && o.kind == r.Kind:
 		case p.edits && o.account.ID != a.Record.ID:
@@ -356,7 +357,7 @@ func (p *plan) unseen(a *document.Account, label string) {
 }
 
 // keep refuses to take away what gifts refer to.
-func (p *plan) keep(a *document.Account, old *merchant.Account, gone []document.Record) error {
+func (p *plan) keep(a *document.Account, old *merchant.Account, gone []told.Record) error {
 	if old != nil && old.Test != a.Record.Test {
 		p.problem(a.At, "The mode cannot change from %s to %s: this account's keys and gifts are of its mode. Make a new "+
 			"account for %[2]s.", old.Mode(), a.Record.Mode())
@@ -370,7 +371,7 @@ func (p *plan) keep(a *document.Account, old *merchant.Account, gone []document.
 		return fmt.Errorf("finding what the gifts of account %s refer to: %w", a.Record.ID, err)
 	}
 	for _, r := range gone {
-		if r.Kind != document.SubscriptionKind && used[r.ID] {
+		if r.Kind != told.SubscriptionKind && used[r.ID] {
 			p.problem(a.At, "The %s (%s) cannot be removed: gifts refer to it. Put it back into the file.", r, r.ID)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup"
 	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/written"
 )
 
 // TestExportChangesNothing: a set-up that is written to a file and applied again is what it was, with all secrets and
@@ -66,7 +67,7 @@ func TestExportChangesNothing(t *testing.T) {
 			if opaque := h == a.Designs[0].Picture; opaque != (asset.Kind == merchant.JPEG) {
 				t.Errorf("a picture is kept as %s", asset.Kind)
 			}
-			folder[document.PicturePath(h)] = &fstest.MapFile{Data: asset.Bytes}
+			folder[written.PicturePath(h)] = &fstest.MapFile{Data: asset.Bytes}
 		}
 	}
 	again, err := setup.ParseBeside("exported.yaml", exported, folder, nil)

@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/told"
 )
 
 // keyName is what keys are matched by: their owner, zero for the system, and their name.
@@ -84,7 +85,7 @@ func pick(keys []*merchant.Key, now time.Time) (live []*merchant.Key, dead *merc
 
 // places names the locations of a key.
 func places(d *merchant.Directory, k *merchant.Key) string {
-	return document.LocationsField(k.Locations, d.Accounts[k.AccountID]).Words
+	return told.Locations("locations", k.Locations, d.Accounts[k.AccountID]).Words
 }
 
 // key plans what is to be done for one key of the file, which is for all working keys of its name. What was revoked
@@ -165,7 +166,7 @@ func (p *plan) serve(before, after []guid.ID, label, name string) {
 	for _, id := range slices.Concat(before, after) {
 		if was, is := slices.Contains(before, id), slices.Contains(after, id); was != is {
 			p.trail(fmt.Sprintf("%s: key %s: sending for this account from %s to %s", label, name,
-				document.SwitchField("", was).Words, document.SwitchField("", is).Words), id)
+				told.OnOff("", was).Words, told.OnOff("", is).Words), id)
 		}
 	}
 }
@@ -248,7 +249,7 @@ func expiry(t time.Time) string {
 
 // enable gives a working key the locations, permissions and end of the file. It is told of under a name.
 func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merchant.Account, name string) {
-	changed, told := *live, len(p.Changes)
+	changed, already := *live, len(p.Changes)
 	change := func(what, from, to string) string {
 		return fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, name, what, from, to)
 	}
@@ -259,8 +260,8 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 			before = old
 		}
 		changed.Locations = k.Locations
-		tell("locations", document.LocationsField(live.Locations, before).Words,
-			document.LocationsField(k.Locations, a).Words)
+		tell("locations", told.Locations("locations", live.Locations, before).Words,
+			told.Locations("locations", k.Locations, a).Words)
 	}
 	if live.Kind == merchant.AccountKey && live.Permissions != k.May {
 		changed.Permissions = k.May
@@ -296,7 +297,7 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 		changed.Agent = k.Agent
 		tell("agent", cmp.Or(string(live.Agent), "not said"), cmp.Or(string(k.Agent), "not said"))
 	}
-	if len(p.Changes) > told {
+	if len(p.Changes) > already {
 		p.changes.Keys = append(p.changes.Keys, &changed)
 	}
 }

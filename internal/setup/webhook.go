@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
+	"boon.example/internal/setup/told"
 )
 
 // NewWebhook is an endpoint that was made.
@@ -137,8 +138,8 @@ func (r *Rotation) Apply(ctx context.Context, store Store, now time.Time, random
 // that it is on.
 func (p *plan) changeWebhook(is *merchant.Webhook, w *document.Webhook, label string) {
 	var change merchant.WebhookChange
-	told := len(p.Changes)
-	tell := func(f, to document.Field) {
+	already := len(p.Changes)
+	tell := func(f, to told.Field) {
 		if f.Value != to.Value {
 			p.Changes = append(p.Changes, fmt.Sprintf("%s: changed %s: %s from %s to %s", label, webhookWords(is), f.Name,
 				f.Words, to.Words))
@@ -146,21 +147,21 @@ func (p *plan) changeWebhook(is *merchant.Webhook, w *document.Webhook, label st
 	}
 	if !slices.Equal(is.Types, w.Types) {
 		change.Types = slices.Concat([]string{}, w.Types)
-		tell(document.TypesField(is.Types), document.TypesField(w.Types))
+		tell(told.Types(is.Types), told.Types(w.Types))
 	}
 	if is.Description != w.Description {
 		change.Description = &w.Description
-		tell(document.PlainField("description", is.Description), document.PlainField("description", w.Description))
+		tell(told.Plain("description", is.Description), told.Plain("description", w.Description))
 	}
 	switch {
 	case w.Enabled != nil && *w.Enabled != is.Enabled:
 		change.Enabled = w.Enabled
-		tell(document.SwitchField("delivery", is.Enabled), document.SwitchField("delivery", *w.Enabled))
+		tell(told.OnOff("delivery", is.Enabled), told.OnOff("delivery", *w.Enabled))
 	case is.Off != "" && w.Enabled == nil:
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s was switched off by the service (%s); it stays so. Say enabled: true "+
 			"once it works.", label, webhookWords(is), is.Off))
 	}
-	if len(p.Changes) > told {
+	if len(p.Changes) > already {
 		changed := change.Apply(*is, moment(p.now))
 		p.changes.Webhooks = append(p.changes.Webhooks, &changed)
 	}

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -61,50 +60,4 @@ func systems() string {
 		names = append(names, string(s))
 	}
 	return strings.Join(names, ", ")
-}
-
-// codeFormWords are how people are told of a form.
-func codeFormWords(f merchant.CodeForm) string {
-	words := fmt.Sprintf("%d digits", f.Digits)
-	if f.Alphanumeric > 0 {
-		words = fmt.Sprintf("%d letters and digits", f.Alphanumeric)
-	}
-	if f.Fold {
-		words += ", folded"
-	}
-	if f.From != "" {
-		words += ", from " + string(f.From)
-	}
-	return words
-}
-
-func tellCodeForms(name string, forms []merchant.CodeForm, _ *merchant.Account) Field {
-	var words []string
-	for _, f := range forms {
-		words = append(words, codeFormWords(f))
-	}
-	told := PlainField(name, strings.Join(words, " and "))
-	told.Value = fmt.Sprintf("%+v", forms)
-	return told
-}
-
-func writeCodeForms(forms []merchant.CodeForm, _ *merchant.Account) any {
-	var all []any
-	for _, f := range forms {
-		one := mapping{{"digits", f.Digits}}
-		if f.Alphanumeric > 0 {
-			one = mapping{{"alphanumeric", f.Alphanumeric}}
-		}
-		if f.Fold {
-			one = append(one, entry{"fold", true})
-		}
-		if f.From != "" {
-			one = append(one, entry{"from", string(f.From)})
-		}
-		all = append(all, one)
-	}
-	if all == nil {
-		return nil
-	}
-	return all
 }

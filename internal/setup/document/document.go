@@ -2,8 +2,8 @@
 // people what differs, and writes a set-up to a file.
 //
 // What the fields of a set-up are is said once, by the tags of merchant.Account and of what belongs to it. This package
-// knows how each form of field is read, told of and written. Webhooks and keys, which are no part of an account, it
-// reads by itself.
+// knows how each form of field is read. Packages told and written know how people are told of it, and how it is
+// written. Webhooks and keys, which are no part of an account, this package reads by itself.
 //
 // It knows no store: package setup applies what it reads.
 package document
@@ -18,6 +18,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/setup/told"
 )
 
 // definition is what the tags of a struct of merchant say of a record of the set-up, in the order of its fields.
@@ -44,13 +45,13 @@ type member struct {
 // form is a form of members: how a file says one, how people are told of it, and how it is written to a file.
 type form struct {
 	read  func(f fields, name string) any
-	tell  func(name string, v any, a *merchant.Account) Field
+	tell  func(name string, v any, a *merchant.Account) told.Field
 	write func(v any, a *merchant.Account) any // what to write; nil: nothing, or several fields
 }
 
 // recordType is what is particular about the records of a list.
 type recordType struct {
-	kind  Kind
+	kind  told.Kind
 	of    definition
 	named func(record any) (id guid.ID, name string)
 	check func(f fields, record any) // what no single field tells
@@ -215,7 +216,7 @@ func (m *member) set(record reflect.Value, v any) {
 }
 
 // tell tells of everything but the lists of a record.
-func (d definition) tell(record reflect.Value, a *merchant.Account) (all []Field) {
+func (d definition) tell(record reflect.Value, a *merchant.Account) (all []told.Field) {
 	for _, m := range d {
 		switch {
 		case m.mapping != nil:

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"boon.example/internal/merchant"
+	"boon.example/internal/setup/written"
 )
 
 // everything reads a set-up in which every field says something.
@@ -90,10 +91,10 @@ func TestEveryFieldIsEverywhere(t *testing.T) {
 	t.Parallel()
 	f := everything(t)
 	def := definitionOf(reflect.TypeFor[merchant.Account]())
-	read, written := map[string]bool{}, map[string]bool{}
+	read, wrote := map[string]bool{}, map[string]bool{}
 	for _, a := range f.Records() {
 		said(def, "account", reflect.ValueOf(a).Elem(), read)
-		inFile(def, "account", node(def.write(reflect.ValueOf(a).Elem(), a)), written)
+		inFile(def, "account", written.Node(def.write(reflect.ValueOf(a).Elem(), a)), wrote)
 	}
 	page, err := os.ReadFile("../../../docs/reference/setup.md")
 	if err != nil {
@@ -108,8 +109,8 @@ func TestEveryFieldIsEverywhere(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: testdata/everything.yaml says nothing, or what it says is not read", path)
 		}
-		if secret := slices.Contains(secrets, path); written[path] == secret {
-			t.Errorf("%s: written %t, a secret %t", path, written[path], secret)
+		if secret := slices.Contains(secrets, path); wrote[path] == secret {
+			t.Errorf("%s: written %t, a secret %t", path, wrote[path], secret)
 		}
 		kind, name, _ := strings.Cut(path, ".")
 		_, section, _ := strings.Cut(string(page), "\n### "+headings[kind]+"\n")

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -156,27 +155,4 @@ func (f fields) sites(name string) (sites []merchant.Site) {
 	}
 	slices.SortFunc(sites, func(a, b merchant.Site) int { return strings.Compare(a.Name, b.Name) })
 	return sites
-}
-
-func tellSites(name string, sites []merchant.Site, a *merchant.Account) Field {
-	told := Field{Name: name}
-	var value strings.Builder
-	var words []string
-	for _, s := range sites {
-		fmt.Fprintf(&value, "%q %s ", s.Name, s.LocationID)
-		at := s.LocationID.String()
-		if l := a.Location(s.LocationID); l != nil {
-			at = l.Name
-		}
-		words = append(words, s.Name+" at "+at)
-	}
-	told.Value, told.Words = value.String(), strings.Join(words, " and ")
-	return told
-}
-
-func storefrontField(name string, id guid.ID, a *merchant.Account) Field {
-	if id.IsZero() {
-		return PlainField(name, "")
-	}
-	return Field{name, id.String(), a.StorefrontName(id)}
 }

@@ -75,7 +75,7 @@ type reader struct {
 	allow    merchant.WebhookNetworks  // where webhooks may be beside public addresses
 	demo     bool                      // the secrets of the published examples are taken
 	typed    bool                      // no file is read, but what somebody typed
-	pictures map[string]merchant.Asset // by PicturePath: those that need no file
+	pictures map[string]merchant.Asset // by written.PicturePath: those that need no file
 	problems Problems
 	ids      map[guid.ID]int          // every id given so far, with its line
 	secrets  map[merchant.KeyHash]int // likewise

@@ -6,36 +6,38 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/setup/told"
 )
 
 // recordTypeOf finds what is particular about the records of a list; nil: no list of records is made of these.
 func recordTypeOf(t reflect.Type) *recordType {
 	switch t {
 	case reflect.TypeFor[merchant.Location]():
-		return listed(LocationKind, func(l *merchant.Location) (guid.ID, string) { return l.ID, l.Name }, checkLocation)
+		return listed(told.LocationKind, func(l *merchant.Location) (guid.ID, string) { return l.ID, l.Name }, checkLocation)
 	case reflect.TypeFor[merchant.Subscription]():
-		return listed(SubscriptionKind, func(s *merchant.Subscription) (guid.ID, string) {
+		return listed(told.SubscriptionKind, func(s *merchant.Subscription) (guid.ID, string) {
 			program, _ := merchant.ProgramByID(s.ProgramID)
 			return s.ProgramID, "to " + program.Name
 		}, checkSubscription)
 	case reflect.TypeFor[merchant.Storefront]():
-		return listed(StorefrontKind, func(s *merchant.Storefront) (guid.ID, string) { return s.ID, s.Name }, nil)
+		return listed(told.StorefrontKind, func(s *merchant.Storefront) (guid.ID, string) { return s.ID, s.Name }, nil)
 	case reflect.TypeFor[merchant.Design]():
-		return listed(DesignKind, func(d *merchant.Design) (guid.ID, string) { return d.ID, d.Name }, nil)
+		return listed(told.DesignKind, func(d *merchant.Design) (guid.ID, string) { return d.ID, d.Name }, nil)
 	case reflect.TypeFor[merchant.Promotion]():
-		return listed(PromotionKind, func(p *merchant.Promotion) (guid.ID, string) { return p.ID, p.Name }, checkPromotion)
+		return listed(told.PromotionKind, func(p *merchant.Promotion) (guid.ID, string) { return p.ID, p.Name },
+			checkPromotion)
 	case reflect.TypeFor[merchant.Person]():
-		return listed(PersonKind, func(p *merchant.Person) (guid.ID, string) {
+		return listed(told.PersonKind, func(p *merchant.Person) (guid.ID, string) {
 			return new(merchant.Account).PINKey(p, guid.ID{}).KeyID, p.Name
 		}, checkPerson)
 	case reflect.TypeFor[merchant.Provider]():
-		return listed(ProviderKind, func(p *merchant.Provider) (guid.ID, string) { return p.ID, p.Name }, checkProvider)
+		return listed(told.ProviderKind, func(p *merchant.Provider) (guid.ID, string) { return p.ID, p.Name }, checkProvider)
 	}
 	return nil
 }
 
 // listed makes a recordType of functions for one struct. check may be nil.
-func listed[T any](is Kind, named func(*T) (guid.ID, string), check func(fields, *T)) *recordType {
+func listed[T any](is told.Kind, named func(*T) (guid.ID, string), check func(fields, *T)) *recordType {
 	return &recordType{kind: is, of: definitionOf(reflect.TypeFor[T]()),
 		named: func(record any) (guid.ID, string) { return named(record.(*T)) },
 		check: func(f fields, record any) {

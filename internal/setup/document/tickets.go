@@ -2,7 +2,6 @@ package document
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,23 +67,4 @@ func (f fields) itemIDs(name string) (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
-}
-
-// ticketsField is how tickets are read at a location, for people.
-func ticketsField(all []merchant.TicketReading) Field {
-	var words []string
-	for _, t := range all {
-		said := t.Format
-		if t.ItemID != "" {
-			said += " by " + t.ItemID
-		}
-		if t.TaxInclusive != nil {
-			said += fmt.Sprintf(" (tax inclusive: %t)", *t.TaxInclusive)
-		}
-		if len(t.GiftCards) > 0 {
-			said += " (gift cards " + strings.Join(t.GiftCards, " and ") + ")"
-		}
-		words = append(words, said)
-	}
-	return PlainField("tickets", strings.Join(words, ", "))
 }

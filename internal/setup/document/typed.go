@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"boon.example/internal/merchant"
+	"boon.example/internal/setup/written"
 )
 
 // Fields are a record as a set-up file has it, without the file: under each name a text, a list ([]any) of these, or
@@ -21,7 +22,7 @@ type Fields map[string]any
 
 // Written is an account as Export writes it, but that webhooks that are on say so.
 func Written(d *merchant.Directory, a *merchant.Account, now time.Time) Fields {
-	account := plain(node(writeAccount(d, a, now))).(Fields)
+	account := plain(written.Node(writeAccount(d, a, now))).(Fields)
 	hooks, _ := account["webhooks"].([]any)
 	for n, w := range d.Webhooks[a.ID] {
 		if w.Enabled {
@@ -73,11 +74,11 @@ func tree(v any) *yaml.Node {
 
 // ReadTyped reads an account that was put together from what somebody typed. It has the checks and the sentences of a
 // file, but for what these say of lines and quotes; no problem has a line. A design may have those of the pictures,
-// under the names that PicturePath gives them: one without bytes is in the store already.
+// under the names that written.PicturePath gives them: one without bytes is in the store already.
 func ReadTyped(account Fields, pictures []merchant.Asset, allow merchant.WebhookNetworks) (*File, error) {
 	r := &reader{file: "typed", typed: true, allow: allow, pictures: map[string]merchant.Asset{}}
 	for _, a := range pictures {
-		r.pictures[PicturePath(a.Hash)] = a
+		r.pictures[written.PicturePath(a.Hash)] = a
 	}
 	return r.read(func(f *File) { r.setup(value{Node: tree(Fields{"accounts": []any{account}})}, f) })
 }

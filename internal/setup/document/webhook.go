@@ -2,7 +2,6 @@ package document
 
 import (
 	"slices"
-	"strings"
 
 	"boon.example/internal/event"
 	"boon.example/internal/merchant"
@@ -76,13 +75,4 @@ func (f fields) eventTypes(name string) (types []string) {
 	}
 	slices.Sort(types)
 	return types
-}
-
-// TypesField are the types of events that an endpoint is sent.
-func TypesField(types []string) Field {
-	f := PlainField("types", strings.Join(types, " and "))
-	if len(types) == 0 {
-		f.Words = "all"
-	}
-	return f
 }

@@ -9,8 +9,8 @@ import (
 	"boon.example/internal/post/picture"
 	"boon.example/internal/service"
 	edits "boon.example/internal/setup"
-	"boon.example/internal/setup/document"
 	"boon.example/internal/setup/form"
+	"boon.example/internal/setup/written"
 )
 
 // pictures reads the pictures that a form brings, and gives an edit theirs. Of one that the form brings, or that there
@@ -54,7 +54,7 @@ func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong
 		if clean.JPEG {
 			a.Kind = merchant.JPEG
 		}
-		change.Pictures, change.Is[q.Name] = append(change.Pictures, a), document.PicturePath(a.Hash)
+		change.Pictures, change.Is[q.Name] = append(change.Pictures, a), written.PicturePath(a.Hash)
 	}
 	return wrong, nil
 }
