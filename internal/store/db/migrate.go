@@ -76,23 +76,21 @@ func (d *DB) Migrate(ctx context.Context, files fs.FS) error {
 		return err
 	}
 	newest := int64(len(steps))
-	for {
-		at, err := d.SchemaVersion(ctx)
-		if err != nil {
-			return err
+	at, err := d.SchemaVersion(ctx)
+	for ours := false; err == nil; {
+		if !ours { // another process may have made it, of another program
+			err = d.checkReleased(ctx, steps, at)
 		}
-		if err := d.checkReleased(ctx, steps, at); err != nil || at >= newest {
+		if err != nil || at >= newest {
 			return cmp.Or(err, d.checkServed(ctx, at, newest))
 		}
 		for try := 1; ; try++ {
-			if err = d.migrateOnce(ctx, steps); err == nil || try == tries || !d.backend.retryable(err) {
+			if at, ours, err = d.migrateOnce(ctx, steps); err == nil || try == tries || !d.backend.retryable(err) {
 				break
 			}
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
 }
 
 // checkSchema fails with ErrOldSchema where Migrate would take steps.
@@ -260,11 +258,11 @@ var lockVersion = Text{
 	Postgres: `SELECT version FROM schema_version WHERE version = 0 FOR NO KEY UPDATE`,
 }
 
-// migrateOnce takes the next step, unless another process has taken it meanwhile.
-func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
-	var took *migration
-	err := d.WriteInBackground(ctx, func(tx *sql.Tx) error {
-		took = nil
+// migrateOnce takes the next step, unless another process has taken the last one meanwhile. It tells which step is the
+// newest then, and whether it was taken here.
+func (d *DB) migrateOnce(ctx context.Context, steps []migration) (at int64, took bool, err error) {
+	err = d.WriteInBackground(ctx, func(tx *sql.Tx) error {
+		took = false
 		// The row of step 0 is there to be locked: who has it takes the next step, the others wait for it.
 		for _, text := range []string{
 			`CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, serves BIGINT NOT NULL, applied_at BIGINT NOT NULL)`,
@@ -275,8 +273,7 @@ func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
 				return fmt.Errorf("locking the schema's version: %w", err)
 			}
 		}
-		at, err := d.schemaVersion(ctx, tx)
-		if err != nil || at >= int64(len(steps)) {
+		if at, err = newestStep(ctx, tx); err != nil || at >= int64(len(steps)) {
 			return err
 		}
 		m := &steps[at]
@@ -287,13 +284,13 @@ func (d *DB) migrateOnce(ctx context.Context, steps []migration) error {
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO schema_version (version, name, serves, applied_at) VALUES ($1, $2, $3, $4)`,
 			m.number, m.name, m.serves, time.Now().UnixMicro())
-		took = m
+		at, took = m.number, true
 		return err
 	})
-	if err == nil && took != nil && d.Migrated != nil {
-		d.Migrated(took.number, took.name)
+	if err == nil && took && d.Migrated != nil {
+		d.Migrated(at, steps[at-1].name)
 	}
-	return err
+	return at, took, err
 }
 
 // SpreadSettings are for transactions that change tables which Citus spreads over machines: one machine after the
@@ -348,6 +345,11 @@ func (d *DB) schemaVersion(ctx context.Context, q Querier) (version int64, err e
 	if has, err := d.hasTable(ctx, q, "schema_version"); err != nil || !has {
 		return 0, err
 	}
+	return newestStep(ctx, q)
+}
+
+// newestStep is schemaVersion where the table is there.
+func newestStep(ctx context.Context, q Querier) (version int64, err error) {
 	if err := q.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
 		return 0, fmt.Errorf("reading the schema's version: %w", err)
 	}
