@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"boon.example/internal/face/web"
 	"boon.example/internal/merchant"
@@ -57,6 +58,9 @@ type pages struct {
 
 // comments are the lines of our scripts that explain them. A phone on a bad line need not fetch these.
 var comments = regexp.MustCompile(`(?m)^[ \t]*(//.*|/\*\*(?s:.*?)\*/)\n`)
+
+// allPages are read when the first service of a process begins.
+var allPages = sync.OnceValue(readPages)
 
 func readPages() (p pages) {
 	p.assets = map[string]*file{}

@@ -79,7 +79,7 @@ type tills struct {
 
 // Handler serves everything under Path.
 func Handler(c Config) http.Handler {
-	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: readPages(),
+	t := &tills{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), pages: allPages(),
 		busy: fair.New(pinsAtOnce), days: fair.New(daysAtOnce)}
 	if t.PINLimited == nil {
 		t.PINLimited = func(context.Context, merchant.Till) {}

@@ -112,10 +112,12 @@ func (l *Locale) Pieces(name string, args ...string) []Piece {
 const firstMark = '\ue000'
 
 // All gives the texts whose names begin with a prefix as they stand in the files, for a script that fills in the
-// arguments itself: a string, or its plural forms by their categories. What the language lacks is in English.
+// arguments itself: a string, or its plural forms by their categories. What the language lacks is in English. The texts
+// are looked for in the files whose names begin with the first word of the prefix.
 func (l *Locale) All(prefix string) map[string]any {
 	all := map[string]any{}
-	for name, versions := range readTexts() {
+	family, _, _ := strings.Cut(prefix, ".")
+	for name, versions := range readTexts(family) {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
@@ -156,12 +158,12 @@ func (t *translated) message() catalog.Message {
 	return plural.Selectf(1, "%d", cases...)
 }
 
-// readTexts reads all files: name, then language.
-func readTexts() map[string]map[merchant.Language]translated {
+// readTexts reads the files whose names begin with a word, "" for all files: name, then language.
+func readTexts(family string) map[string]map[merchant.Language]translated {
 	all := map[string]map[merchant.Language]translated{}
-	found, err := fs.Glob(files, "texts/*.json")
-	if err != nil {
-		panic(err) // the pattern is a constant
+	found, err := fs.Glob(files, "texts/"+family+"*.json")
+	if err != nil || len(found) == 0 {
+		panic(fmt.Errorf("no file of texts begins with %q: %v", family, err)) // the program names it
 	}
 	for _, file := range found {
 		content, err := files.ReadFile(file)
@@ -178,7 +180,7 @@ func readTexts() map[string]map[merchant.Language]translated {
 func load() *library {
 	l := &library{texts: catalog.NewBuilder(catalog.Fallback(language.English)), names: map[string]bool{},
 		locales: map[merchant.Language]*Locale{}}
-	for name, versions := range readTexts() {
+	for name, versions := range readTexts("") {
 		l.names[name] = true
 		for in, t := range versions {
 			if err := l.texts.Set(language.Make(string(in)), name, t.message()); err != nil {

@@ -23,7 +23,7 @@ func TestTextsAreComplete(t *testing.T) {
 	t.Parallel()
 	forms := map[merchant.Language][]string{merchant.English: {"one", "other"}, merchant.German: {"one", "other"},
 		merchant.French: {"one", "other"}, merchant.Spanish: {"one", "other"}, merchant.Japanese: {"other"}}
-	for name, versions := range readTexts() {
+	for name, versions := range readTexts("") {
 		want := merchant.Languages()
 		if strings.HasPrefix(name, ConsoleTexts) {
 			want = ConsoleLanguages()
@@ -55,6 +55,29 @@ func TestTextsAreComplete(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTextsLieWhereAllLooks: All finds every text of a family, and says if there is no such family.
+func TestTextsLieWhereAllLooks(t *testing.T) {
+	t.Parallel()
+	texts := readTexts("")
+	for _, family := range []string{"till", "console", "my", "card"} {
+		all, want := For(merchant.English).All(family+"."), 0
+		for name := range texts {
+			if strings.HasPrefix(name, family+".") {
+				want++
+			}
+		}
+		if len(all) != want || want == 0 {
+			t.Errorf("All finds %d of the %d texts that begin with %s.", len(all), want, family)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("there are texts of nothing")
+		}
+	}()
+	For(merchant.English).All("nothing.")
 }
 
 // verbs lists the arguments that a text names, each once.

@@ -24,7 +24,7 @@ func TestTextsAreSetRight(t *testing.T) {
 		merchant.Spanish:  regexp.MustCompile(`^[^¿]*\?|^[^¡]*!|\b[Uu]sted(es)?\b|"`),
 		merchant.Japanese: regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}][:;,!?()]|[:;,!?()][\p{Han}\p{Hiragana}\p{Katakana}]`),
 	}
-	for name, versions := range readTexts() {
+	for name, versions := range readTexts("") {
 		for l, version := range versions {
 			forms := append(slices.Collect(maps.Values(version.forms)), version.text)
 			for _, text := range forms {
