@@ -46,14 +46,16 @@ func readLooks(parts []Part) looks {
 	l.folder = hex.EncodeToString(all.Sum(nil)[:8])
 	for _, lang := range locale.ConsoleLanguages() {
 		l.templates[lang] = map[string]*template.Template{}
+		layout := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
+		layout = template.Must(layout.ParseFS(files, "templates/layout.html"))
 		for _, part := range append(parts, Part{Templates: files}) {
+			shared := template.Must(layout.Clone())
+			if names := list(part.Templates, sharedTemplates); len(names) > 0 {
+				shared = template.Must(shared.ParseFS(part.Templates, names...))
+			}
 			for _, name := range list(part.Templates, "templates/*.html") {
-				t := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
-				t = template.Must(t.ParseFS(files, "templates/layout.html"))
-				if shared := list(part.Templates, sharedTemplates); len(shared) > 0 {
-					t = template.Must(t.ParseFS(part.Templates, shared...))
-				}
-				l.templates[lang][path.Base(name)] = template.Must(t.ParseFS(part.Templates, name))
+				page := template.Must(shared.Clone())
+				l.templates[lang][path.Base(name)] = template.Must(page.ParseFS(part.Templates, name))
 			}
 		}
 	}
