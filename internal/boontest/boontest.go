@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -21,13 +22,42 @@ import (
 	"boon.example/internal/setup"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/storetest"
 )
 
 // Place is where a store lies.
 type Place struct{ Data, Database string }
 
-// NewPlace is an empty place that is gone when the test ends.
-func NewPlace(t testing.TB) Place { return Place{t.TempDir(), pgtest.Database(t)} }
+// NewPlace is a place with a new store, which is gone when the test ends.
+func NewPlace(t testing.TB) Place {
+	t.Helper()
+	p := Place{t.TempDir(), pgtest.Database(t)}
+	if p.Database == "" {
+		storetest.Copy(t, p.Data)
+	}
+	return p
+}
+
+// example is a store with the example merchant.
+var example = storetest.NewTemplate(func(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err == nil {
+		err = errors.Join(apply(ctx, s, examples.HarborCoffee()), s.Close())
+	}
+	return err
+})
+
+// ExamplePlace is a place with the example merchant.
+func ExamplePlace(t testing.TB) Place {
+	t.Helper()
+	p := Place{t.TempDir(), pgtest.Database(t)}
+	if p.Database == "" {
+		example.Copy(t, p.Data)
+	} else {
+		p.Apply(t, examples.HarborCoffee())
+	}
+	return p
+}
 
 // Open opens the store until the test ends.
 func (p Place) Open(t testing.TB) *store.Store {
@@ -60,14 +90,15 @@ func (p Place) Use(t testing.TB, use func(*store.Store) error) {
 // Apply applies a set-up file as another process would.
 func (p Place) Apply(t testing.TB, file []byte) {
 	t.Helper()
+	p.Use(t, func(s *store.Store) error { return apply(t.Context(), s, file) })
+}
+
+func apply(ctx context.Context, s *store.Store, file []byte) error {
 	f, err := setup.ParseDemo("setup.yaml", file)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		_, err = f.Apply(ctx, s, time.Now(), rand.Reader)
 	}
-	p.Use(t, func(s *store.Store) error {
-		_, err := f.Apply(t.Context(), s, time.Now(), rand.Reader)
-		return err
-	})
+	return err
 }
 
 // Service is one that runs until the test ends or Stop is called.
@@ -81,9 +112,7 @@ type Service struct {
 // Example is a service over a place of its own, with the example merchant.
 func Example(t testing.TB, c server.Config) *Service {
 	t.Helper()
-	p := NewPlace(t)
-	p.Apply(t, examples.HarborCoffee())
-	return p.Serve(t, c, new(Log))
+	return ExamplePlace(t).Serve(t, c, new(Log))
 }
 
 // Serve runs a service on what is in the place.

@@ -32,19 +32,21 @@ import (
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner{M: m}) }
 
 func newID() guid.ID { return guid.ID(uuid.Must(uuid.NewV7())) }
 
-// tempDir is a folder for one run of a property.
+// tempDir is a folder with a new store for one run of a property.
 func tempDir(t *rapid.T) string {
 	dir, err := os.MkdirTemp("", "boon-model-")
 	if err != nil {
 		t.Fatalf("making a folder: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	storetest.Copy(t, dir)
 	return dir
 }
 
@@ -61,6 +63,9 @@ type bench struct {
 func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
 	t.Helper()
 	b := &bench{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	if b.database == "" {
+		storetest.Copy(t, b.dir)
+	}
 	s, err := store.Open(t.Context(), store.Options{Dir: b.dir, Database: b.database, GiftCache: 1 << 20})
 	if err != nil {
 		t.Fatalf("opening the store: %v", err)

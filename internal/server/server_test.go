@@ -57,9 +57,8 @@ type service struct {
 
 func start(t *testing.T, c server.Config) *service {
 	t.Helper()
-	p := boontest.NewPlace(t)
+	p := boontest.ExamplePlace(t)
 	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
-	s.apply(examples.HarborCoffee())
 	s.run(c)
 	return s
 }

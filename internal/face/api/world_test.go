@@ -28,6 +28,7 @@ import (
 	"boon.example/internal/service"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/storetest"
 )
 
 // world is a service of its own: a real store in a temporary folder, the engine over it, and the interface on real
@@ -237,6 +238,9 @@ func newWorld(t testing.TB, change ...func(*config)) *world {
 func newWorldOn(t testing.TB, o store.Options, change ...func(*config)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
+	if w.database == "" {
+		storetest.Copy(t, w.dir)
+	}
 	o.Dir, o.Database, o.GiftCache = w.dir, w.database, 1<<20
 	s, err := store.Open(t.Context(), o)
 	if err != nil {

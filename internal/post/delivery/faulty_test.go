@@ -18,6 +18,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store"
+	"boon.example/internal/store/storetest"
 )
 
 // faulty is a real store and engine, of which calls can be made to fail before they do anything. It is the embedded
@@ -39,6 +40,7 @@ var errAway = errors.New("the store is away")
 func newFaulty(t *testing.T) *faulty {
 	t.Helper()
 	dir := t.TempDir()
+	storetest.Copy(t, dir)
 	s, err := store.Open(t.Context(), store.Options{Dir: dir})
 	check(t, err)
 	file, err := sql.Open("sqlite", filepath.Join(dir, store.DatabaseName))
