@@ -412,13 +412,13 @@ func TestManyWrongPasswords(t *testing.T) {
 	s.browser().want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
 }
 
-// TestPasswordsDelayNoTill: while sixty passwords wait to be checked, which are slow to check on purpose, gifts are
-// redeemed one after the other.
+// TestPasswordsDelayNoTill: while passwords wait to be checked, which are slow to check on purpose, gifts are redeemed
+// one after the other.
 func TestPasswordsDelayNoTill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
-	const guesses = 60 // fewer than a network has at once
+	const guesses = 24 // fewer than a network has at once, and than a busy machine checks before a call must end
 	var answered atomic.Int32
 	var all sync.WaitGroup
 	first := make(chan struct{}, guesses)
@@ -441,7 +441,7 @@ func TestPasswordsDelayNoTill(t *testing.T) {
 		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
 	}
 	if n := answered.Load(); n == guesses {
-		t.Error("five redemptions waited for sixty passwords")
+		t.Error("five redemptions waited for all passwords")
 	}
 	all.Wait()
 }
