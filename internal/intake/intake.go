@@ -496,7 +496,7 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 	}
 	a := w.order.Account
 	g := gift.Gift{
-		Voucher: gift.Voucher{ID: idAt(w.m.AsOf), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
+		Voucher: gift.Voucher{ID: w.id(), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
 			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
 			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, Verification: line.PIN,
 			TillsOnly: line.PIN == "" && w.report.tillsOnly(w.order, len(line.Code.Reveal()))},
@@ -505,13 +505,25 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 			Purchase: gift.Purchase{Reference: line.Reference}},
 	}
 	g.Card.VATTreatment, g.Card.VATRate = a.VAT(line.ProgramID, guid.ID{})
-	g, e := g.Import(gift.Context{EntryID: idAt(w.m.AsOf), Now: w.m.AsOf, RequestID: w.m.ID.String()})
+	g, e := g.Import(gift.Context{EntryID: w.id(), Now: w.m.AsOf, RequestID: w.m.ID.String()})
 	if e.Reason = "imported"; !line.IssuedAt.IsZero() {
 		y, m, d := line.IssuedAt.In(zoneOf(a)).Date() // the day stays, whatever zone the account will have
 		e.IssuedOn = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 		e.Reason = "imported; another system issued it on " + e.IssuedOn.Format(time.DateOnly)
 	}
 	return g, e, nil
+}
+
+// id is a new id for the next gift or its entry. Those of one import tell the same instant; behind it, they count its
+// gifts. So they lie in the order of the file, and whoever writes them adds to the ends of tables and indexes. Drawn by
+// lot, each gift would change a page of its own in every one of them. 67 million gifts have an order; those behind begin
+// it again, and 48 bits that are drawn tell them apart.
+func (w *writer) id() guid.ID {
+	id := idAt(w.m.AsOf)
+	n := w.m.Staged + len(w.gifts)
+	id[6], id[7] = id[6]&0xf0|byte(n>>22)&0x0f, byte(n>>14)
+	id[8], id[9] = id[8]&0xc0|byte(n>>8)&0x3f, byte(n)
+	return id
 }
 
 func zoneOf(a *merchant.Account) *time.Location {

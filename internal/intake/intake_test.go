@@ -41,7 +41,7 @@ type world struct {
 	asOf time.Time
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	a := &merchant.Account{ID: guid.ID{1}, Name: "Harbor Coffee", Currency: dollars, Zone: time.UTC,
 		MaxGiftValue: 1_000_000, Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}},
@@ -146,6 +146,29 @@ func TestImport(t *testing.T) {
 		t.Errorf("the same cards once more: %v", err)
 	}
 	w.verify(t)
+}
+
+// TestInTheOrderOfTheFile: gifts and their entries have ids in the order of the file, also of an import that was stopped
+// and went on. Else each row would be written on a page of its own.
+func TestInTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 330 // a group of 100, one that is larger, and the last one
+	if _, _, err := w.run(t.Context(), &killed{w.Store, 3, true}, w.order(), cards(1, n)); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if _, _, err := w.run(t.Context(), w, w.order(), cards(1, n)); err != nil {
+		t.Fatal(err)
+	}
+	var before gift.Gift
+	for number := 1; number <= n; number++ {
+		g, err := w.GiftByCode(t.Context(), w.code(t, number))
+		if err != nil || before.ID.Compare(g.ID) >= 0 || before.Last.Compare(g.Last) >= 0 {
+			t.Fatalf("line %d: the gift is %s after %s, its entry %s after %s; %v", number, g.ID, before.ID, g.Last,
+				before.Last, err)
+		}
+		before = g
+	}
 }
 
 // TestWhatWasExpected: another number of gifts, another total, and a refused line each change nothing.
