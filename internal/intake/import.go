@@ -123,6 +123,9 @@ var (
 type Store interface {
 	// Group writes gifts: see ledger.Store.
 	Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error
+	// Traffic is another number than before where others have waited since because groups are written, or have written
+	// themselves; it stays 0 where nobody waits for that.
+	Traffic(ctx context.Context) int64
 	// Imports gives those of an account, the newest first.
 	Imports(ctx context.Context, account guid.ID) ([]Import, error)
 	// BeginImport keeps a new one, and tells of it.

@@ -375,7 +375,7 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	if err != nil {
 		return err
 	}
-	w := &writer{Store: s, order: o, report: r, m: m, size: firstGroup, total: r.Taken}
+	w := &writer{Store: s, order: o, report: r, m: m, pace: pace{size: firstGroup, traffic: s.Traffic(ctx)}, total: r.Taken}
 	var total, pieces money.Amount
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		if len(problems) > 0 {
@@ -455,21 +455,13 @@ func finish(ctx context.Context, s Store, o *Order, r *Report, m *Import) error 
 	return s.FinishImport(ctx, m, by)
 }
 
-// How many gifts are written at once: as many as take about groupTime, so that tills wait no longer.
-const (
-	firstGroup = 100
-	leastGroup = 25
-	mostGroup  = 1_000
-	groupTime  = 40 * time.Millisecond
-)
-
 // writer writes gifts in groups.
 type writer struct {
 	Store
 	order  *Order
 	report *Report
 	m      *Import
-	size   int
+	pace   pace
 	total  int
 
 	gifts   []gift.Gift
@@ -482,7 +474,7 @@ func (w *writer) add(ctx context.Context, line imports.Line) error {
 		return err
 	}
 	w.gifts, w.entries = append(w.gifts, g), append(w.entries, e)
-	if len(w.gifts) < w.size {
+	if len(w.gifts) < w.pace.size {
 		return nil
 	}
 	return w.write(ctx)
@@ -543,7 +535,7 @@ func methodFor(to string) contact.Method {
 	return contact.SMS
 }
 
-// write writes the gifts that wait, and pauses as long as that took: tills have their turns.
+// write writes the gifts that wait, and rests: tills have their turns.
 func (w *writer) write(ctx context.Context) error {
 	if len(w.gifts) == 0 {
 		return nil
@@ -552,16 +544,10 @@ func (w *writer) write(ctx context.Context) error {
 	if err := w.group(ctx); err != nil {
 		return fmt.Errorf("writing gifts of import %s: %w", w.m.ID, err)
 	}
-	took := time.Since(begun)
-	switch {
-	case took > 2*groupTime:
-		w.size = max(leastGroup, w.size/2)
-	case took < groupTime:
-		w.size = min(mostGroup, w.size*2)
-	}
+	pause := w.pace.wrote(time.Since(begun), w.Traffic(ctx), time.Now())
 	w.gifts, w.entries = w.gifts[:0], w.entries[:0]
 	w.order.Progress("gifts written", w.m.Staged, w.total)
-	rest := time.NewTimer(min(took, groupTime))
+	rest := time.NewTimer(pause)
 	defer rest.Stop()
 	select {
 	case <-rest.C:

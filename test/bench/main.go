@@ -47,6 +47,7 @@ type options struct {
 	goodput     float64
 	refusals    time.Duration
 	neighbour   float64
+	imports     float64
 	sale        float64
 	verify      float64
 	pages       time.Duration
@@ -115,6 +116,8 @@ func parse(args []string) (o options, err error) {
 	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
 		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
+	f.Float64Var(&o.imports, "imports", 0,
+		"fail when a neighbour's import makes the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.verify, "verify", 0,
 		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
 	f.DurationVar(&o.pages, "pages", 0,
@@ -207,6 +210,7 @@ var parts = []part{
 	{"toast", true, (*trial).toast},
 	{"orders", false, (*trial).orders},
 	{"neighbour", true, (*trial).neighbour},
+	{"imports", true, (*trial).imports},
 	{"cliff", true, (*trial).cliff},
 	{"pgbench", false, (*trial).pgbench},
 	{"beside", true, (*trial).beside},

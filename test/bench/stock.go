@@ -54,6 +54,7 @@ const (
     timeZone: UTC
     language: en
     limits: {giftsPerDay: 1000000000}
+    importedCodes: [{digits: 16}]
     subscriptions: [{program: 22222222-2222-2222-2222-222222222222}]
     locations: [{id: 0199a000-0000-7000-8000-000000000012, name: There}]
     storefronts: [{id: ` + neighbourStorefront + `, name: Web}]

@@ -144,6 +144,20 @@ func (s *sqlite) retryable(err error) bool { return sqliteCode(err) == sqlite3.S
 
 func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT }
 
+// traffic implements backend: how often somebody of this process waited for the writer's turn, and what the writer sees
+// of commits of other processes.
+func (s *sqlite) traffic(ctx context.Context) (n int64) {
+	n = s.db.Writer.Stats().WaitCount
+	_ = s.onWriter(ctx, func(_ context.Context, c *writerConn) error {
+		version, err := c.readVersion()
+		if err == nil {
+			n += version
+		}
+		return err
+	})
+	return n
+}
+
 func (s *sqlite) noteHead(h chain.Head) { s.head.Write(h) }
 
 // full knows a limit on the size of files, too: SQLite tells it as an error of writing.

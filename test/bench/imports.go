@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"boon.example/client"
+	"boon.example/internal/command/load"
+)
+
+// importLines are in a file that a neighbour brings in: as many as are written while tills are measured, and more.
+const importLines = 200_000
+
+// imports compares redemptions at a steady, low rate on an idle service with the same while another merchant's cards
+// are brought in, and tells how fast that goes.
+func (h *trial) imports() error {
+	var p50, p99 [2][]float64
+	var beside, alone []float64
+	for round := range h.options.repeat {
+		progress("%s: imports, %d of %d", h.title(), round+1, h.options.repeat)
+		s, err := h.during(nil, h.tillsBesideImport())
+		if err != nil {
+			return err
+		}
+		p50[0], p99[0] = append(p50[0], ms(s.OK.Quantile(0.5))), append(p99[0], ms(s.OK.Quantile(0.99)))
+		s, with, without, err := h.besideImport(round)
+		if err != nil {
+			return err
+		}
+		p50[1], p99[1] = append(p50[1], ms(s.OK.Quantile(0.5))), append(p99[1], ms(s.OK.Quantile(0.99)))
+		beside, alone = append(beside, with), append(alone, without)
+	}
+	figure := func(all []float64) float64 { return median(all, func(f float64) float64 { return f }) }
+	times := figure(p99[1]) / figure(p99[0])
+	h.report.note("**tills beside a neighbour's import**: idle p50 %.2f ms, p99 %.2f ms; beside it p50 %.2f ms, p99 %.2f ms, "+
+		"**%.1f times** idle. The import writes %.0f gifts a second beside the tills, and %.0f without them.",
+		figure(p50[0]), figure(p99[0]), figure(p50[1]), figure(p99[1]), times, figure(beside), figure(alone))
+	if most := h.options.imports; most > 0 && times > most {
+		return fmt.Errorf("%s: beside a neighbour's import the p99 of redemptions is %.1f times that of an idle service, "+
+			"and %.1f are allowed", h.title(), times, most)
+	}
+	return nil
+}
+
+func (h *trial) tillsBesideImport() load.Plan {
+	return load.Plan{Target: h.target, Next: h.target.Redeem(h.asked(h.gifts)), Connections: 16, Duration: tillTime / 4,
+		Rate: tillRate}
+}
+
+// besideImport measures the tills while cards are written, and how many a second these are beside the tills, and
+// afterwards.
+func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, err error) {
+	c, err := client.New("http://"+h.service.address, neighbourKey)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	var file strings.Builder
+	file.WriteString("code,balance,recipient,contact\n")
+	for n := round * importLines; n < (round+1)*importLines; n++ {
+		fmt.Fprintf(&file, "6006%012d,10,Guest %d,guest%d@example.com\n", n*997, n, n)
+	}
+	checked, err := c.ImportGifts(h.ctx, []byte(file.String()), client.ImportOptions{ExpectCount: importLines,
+		ExpectTotal: fmt.Sprint(importLines * 10), TillsOnly: true})
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	first, err := c.Import(h.ctx, checked.Import.ImportID)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	begun := time.Now()
+	s, err := h.during(nil, h.tillsBesideImport())
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	then, err := c.Import(h.ctx, first.ImportID)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if then.State != client.ImportStaged {
+		return nil, 0, 0, fmt.Errorf("the import was %s before the tills were measured", then.State)
+	}
+	beside = float64(then.GiftsWritten-first.GiftsWritten) / time.Since(begun).Seconds()
+	begun = time.Now()
+	return s, beside, float64(importLines-then.GiftsWritten) / h.finished(c, first.ImportID).Sub(begun).Seconds(), h.ctx.Err()
+}
+
+// finished waits for the end of an import.
+func (h *trial) finished(c *client.Client, id string) time.Time {
+	for h.ctx.Err() == nil {
+		if m, err := c.Import(h.ctx, id); err == nil && m.State != client.ImportStaged {
+			break
+		}
+		wait, stop := context.WithTimeout(h.ctx, 100*time.Millisecond)
+		<-wait.Done()
+		stop()
+	}
+	return time.Now()
+}
