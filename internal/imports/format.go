@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
 )
 
@@ -45,8 +46,6 @@ func Fields() []Field {
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.
 type Format struct {
 	System merchant.System `yaml:"system"`
-	// what the export does not hold, and the way round it; "": it holds all that is needed
-	Lacks string `yaml:"lacks"`
 	// the names that the columns have. Case, spaces, dashes and underscores make no difference
 	Columns map[Field][]string `yaml:"columns"`
 	// the names of columns of balances that count the smallest unit of the currency, such as cents
@@ -57,6 +56,19 @@ type Format struct {
 	Dates []string `yaml:"dates"`
 	// what the column state says of a gift that is good; case makes no difference
 	Good []string `yaml:"good"`
+}
+
+// lacks is what the export of a system does not hold, and the way round it. Of the others, it holds all that is needed.
+var lacks = map[merchant.System]phrase.Text{
+	merchant.FromLightspeed: "Lightspeed K-Series lists a system ID beside each card. The code is what the QR code or the " +
+		"print on the card says.",
+	merchant.FromShopify: "Shopify shows a whole code only when the card is made; afterwards last_characters is all there " +
+		"is. Take the codes from the app or the list with which the cards were made, or import without " +
+		"these cards and replace each one as its guest comes.",
+	merchant.FromSquare: "If the file of Square's dashboard shows only the last digits of the card numbers, list the " +
+		"cards with Square's Gift Cards API, whose gan is the whole number.",
+	merchant.FromToast: "A report of Toast that masks card numbers with asterisks cannot be imported; ask Toast for the " +
+		"report with whole numbers.",
 }
 
 //go:embed maps/*.yaml
@@ -77,32 +89,39 @@ func FormatOf(system merchant.System) (f Format, err error) {
 // columns finds the column of each field by the names in the first line of a file. The error is a sentence that names
 // everything that is missing or there twice.
 func (f *Format) columns(names []string) (map[Field]int, error) {
-	at, wrong := make(map[Field]int), []string(nil)
+	at, wrong := make(map[Field]int), (*phrase.Phrase)(nil)
+	add := func(said *phrase.Phrase) {
+		if wrong == nil {
+			wrong = said
+		} else {
+			wrong = phrase.New("%s %s", wrong, said)
+		}
+	}
 	for _, field := range Fields() {
 		for n, name := range names {
 			if !slices.ContainsFunc(f.Columns[field], func(known string) bool { return plain(known) == plain(name) }) {
 				continue
 			}
 			if other, twice := at[field]; twice {
-				wrong = append(wrong, fmt.Sprintf("The columns %q and %q both say %s: leave one out.", names[other], name, field))
+				add(phrase.New("The columns %q and %q both say %s: leave one out.", names[other], name, field))
 				continue
 			}
 			at[field] = n
 		}
 	}
 	if _, ok := at[Code]; !ok {
-		wrong = append(wrong, f.missing(Code))
+		add(f.missing(Code))
 	}
 	_, money := at[Balance]
 	_, pieces := at[Quantity]
 	if !money && !pieces {
-		wrong = append(wrong, f.missing(Balance))
+		add(f.missing(Balance))
 	}
-	if len(wrong) > 0 {
-		if f.Lacks != "" {
-			wrong = append(wrong, f.Lacks)
+	if wrong != nil {
+		if said, is := lacks[f.System]; is {
+			add(phrase.New(said))
 		}
-		return nil, fmt.Errorf("%s", strings.Join(wrong, " "))
+		return nil, wrong
 	}
 	return at, nil
 }
@@ -112,8 +131,8 @@ func (f *Format) isMinor(name string) bool {
 	return slices.ContainsFunc(f.Minor, func(known string) bool { return plain(known) == plain(name) })
 }
 
-func (f *Format) missing(field Field) string {
-	return fmt.Sprintf("The first line names no column for %s: it must have one of the names %s.", field,
+func (f *Format) missing(field Field) *phrase.Phrase {
+	return phrase.New("The first line names no column for %s: it must have one of the names %s.", field,
 		strings.Join(f.Columns[field], ", "))
 }
 

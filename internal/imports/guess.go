@@ -2,13 +2,13 @@ package imports
 
 import (
 	"cmp"
-	"fmt"
 	"hash/maphash"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
 )
 
@@ -51,8 +51,8 @@ type Guessed struct {
 }
 
 // Problem says what is wrong with the cards, as a sentence.
-func (g Guessed) Problem() string {
-	return fmt.Sprintf("%d cards with codes of %d characters have no PIN, and their codes lie so close together that one "+
+func (g Guessed) Problem() *phrase.Phrase {
+	return phrase.New("%d cards with codes of %d characters have no PIN, and their codes lie so close together that one "+
 		"of them would be guessed within a year. Give each card a PIN, or have these cards be taken at tills only.",
 		g.Cards, g.Length)
 }

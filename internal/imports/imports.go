@@ -4,12 +4,12 @@
 package imports
 
 import (
-	"fmt"
 	"hash/maphash"
 	"io"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -36,9 +36,9 @@ type Line struct {
 
 // Problem is why a line is not taken.
 type Problem struct {
-	Line   int    // of the file; 0: it is about the whole file
-	Column string // as the file names it; "": the whole line
-	Text   string // a sentence. It never quotes a code or a PIN
+	Line   int            // of the file; 0: it is about the whole file
+	Column string         // as the file names it; "": the whole line
+	Said   *phrase.Phrase // a sentence. It never quotes a code or a PIN
 }
 
 // Reader reads a file line by line. What it holds in memory is a line, and 16 bytes of each code that was read.
@@ -89,8 +89,8 @@ func (r *Reader) begin(first record) (err error) {
 		}
 		return err
 	}
-	if first.bad != "" {
-		return fmt.Errorf("Line %d: %s", first.line, first.bad)
+	if first.bad != nil {
+		return phrase.New("Line %d: %s", first.line, first.bad)
 	}
 	r.at = r.format.ordered()
 	for _, field := range r.format.Order {
@@ -108,7 +108,7 @@ func (r *Reader) Next() (Line, []Problem, error) {
 		return Line{}, nil, err
 	}
 	r.line, r.problems, r.fields = Line{Number: next.Number}, nil, next.Fields
-	if next.Wrong != "" {
+	if next.Wrong != nil {
 		r.wrong("", "%s", next.Wrong)
 	} else {
 		r.read()
@@ -117,8 +117,8 @@ func (r *Reader) Next() (Line, []Problem, error) {
 }
 
 // wrong notes what is wrong with a field of the line; "": with the whole line.
-func (r *Reader) wrong(field Field, text string, args ...any) {
-	p := Problem{Line: r.line.Number, Text: fmt.Sprintf(text, args...)}
+func (r *Reader) wrong(field Field, text phrase.Text, args ...any) {
+	p := Problem{Line: r.line.Number, Said: phrase.New(text, args...)}
 	if at, ok := r.at[field]; ok && at < len(r.table.Names) {
 		p.Column = r.table.Names[at]
 	}
@@ -190,6 +190,6 @@ func (s *Summary) Damaged() *Problem {
 	if s.long < manyCodes || s.round < s.long {
 		return nil
 	}
-	return &Problem{Text: fmt.Sprintf("All %d codes of more than %d digits end in 0: a spreadsheet has rounded them. "+
+	return &Problem{Said: phrase.New("All %d codes of more than %d digits end in 0: a spreadsheet has rounded them. "+
 		"Take the file from the old system again, and do not open it in a spreadsheet.", s.long, spreadsheetDigits)}
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -40,7 +41,7 @@ func file(t testing.TB, from merchant.System, in io.Reader) (lines []Line, probl
 	t.Helper()
 	r, err := NewReader(in, account(t), from, now)
 	if err != nil {
-		return nil, []Problem{{Text: err.Error()}}, s
+		return nil, []Problem{{Said: phrase.New("%s", err)}}, s
 	}
 	for {
 		line, wrong, err := r.Next()
@@ -48,7 +49,7 @@ func file(t testing.TB, from merchant.System, in io.Reader) (lines []Line, probl
 			return lines, problems, s
 		}
 		if err != nil {
-			return lines, append(problems, Problem{Text: err.Error()}), s
+			return lines, append(problems, Problem{Said: phrase.New("%s", err)}), s
 		}
 		s.Add(line, wrong)
 		if problems = append(problems, wrong...); len(wrong) == 0 {
@@ -259,7 +260,7 @@ func TestRoundedCodesAreNoticed(t *testing.T) {
 		fmt.Fprintf(&in, "600612345678%03d0,5\n", n)
 	}
 	_, _, s := file(t, merchant.FromOther, strings.NewReader(in.String()))
-	if p := s.Damaged(); p == nil || !strings.Contains(p.Text, "All 20 codes") {
+	if p := s.Damaged(); p == nil || !strings.Contains(p.Said.String(), "All 20 codes") {
 		t.Errorf("%+v", p)
 	}
 	in.WriteString("6006123456780001,5\n")
@@ -324,7 +325,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		t.Errorf("%d refused, %d told", s.Refused, len(s.Problems))
 	}
 	_, problems, _ := file(t, merchant.FromOther, bad(5_000, "x,\"y\"z\n"))
-	if len(problems) != maxUnclosed+1 || !strings.Contains(problems[len(problems)-1].Text, "too many quotation marks") {
+	if len(problems) != maxUnclosed+1 || !strings.Contains(problems[len(problems)-1].Said.String(), "too many quotation marks") {
 		t.Errorf("%d problems, the last %v", len(problems), problems[len(problems)-1])
 	}
 }

@@ -3,9 +3,10 @@ package imports
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Table reads a CSV file line by line, as spreadsheets and other programs write it: with commas, semicolons or tabs,
@@ -20,9 +21,9 @@ type Table struct {
 
 // Row is a line of a table.
 type Row struct {
-	Number int      // of the line of the file, the first one is 1
-	Fields []string // as many as the table has names, or fewer
-	Wrong  string   // why the line cannot be read: a sentence; "": it can
+	Number int            // of the line of the file, the first one is 1
+	Fields []string       // as many as the table has names, or fewer
+	Wrong  *phrase.Phrase // why the line cannot be read: a sentence; nil: it can
 }
 
 // NewTable begins with a file whose first line names the columns. The error is a sentence about the whole file, or what
@@ -56,7 +57,7 @@ func (t *Table) parseAnew() {
 func (t *Table) separator() (record, error) {
 	first, err := t.records.next()
 	if errors.Is(err, io.EOF) {
-		return first, errors.New("The file has no line that says anything.")
+		return first, phrase.New("The file has no line that says anything.")
 	}
 	mark, named := strings.CutPrefix(strings.TrimSpace(string(first.text)), "sep=")
 	if err == nil && named && len(mark) == 1 {
@@ -75,12 +76,9 @@ func (t *Table) separator() (record, error) {
 
 // name takes the names of the columns from a line.
 func (t *Table) name(first record) error {
-	if first.bad != "" {
-		return fmt.Errorf("Line %d: %s", first.line, first.bad)
-	}
-	names, err := t.split(first.text)
-	if err != nil {
-		return fmt.Errorf("Line %d: %w", first.line, err)
+	names, wrong := t.split(first)
+	if wrong != nil {
+		return phrase.New("Line %d: %s", first.line, wrong)
 	}
 	for _, name := range names {
 		t.Names = append(t.Names, strings.TrimSpace(name))
@@ -93,15 +91,18 @@ func (t *Table) unread(first record) {
 	t.records.again, t.records.line = append([][]byte{first.text}, t.records.again...), first.line-1
 }
 
-// split gives the columns of a record.
-func (t *Table) split(record []byte) ([]string, error) {
-	text := string(utf8Text(record))
+// split gives the columns of a record, or a sentence about what is wrong with it.
+func (t *Table) split(of record) ([]string, *phrase.Phrase) {
+	if of.bad != nil {
+		return nil, of.bad
+	}
+	text := string(utf8Text(of.text))
 	t.feed.Reset(text)
 	before := t.csv.InputOffset()
 	fields, err := t.csv.Read()
 	if read := t.csv.InputOffset() - before; err != nil || read != int64(len(text)) {
 		t.parseAnew() // what is left of this record is no part of the next one
-		return nil, errors.New("The line cannot be taken apart into columns.")
+		return nil, phrase.New("The line cannot be taken apart into columns.")
 	}
 	return fields, nil
 }
@@ -112,19 +113,14 @@ func (t *Table) Next() (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	row := Row{Number: next.line, Wrong: next.bad}
-	if row.Wrong != "" {
-		return row, nil
-	}
-	if row.Fields, err = t.split(next.text); err != nil {
-		row.Wrong = err.Error()
-	}
+	row := Row{Number: next.line}
+	row.Fields, row.Wrong = t.split(next)
 	switch {
-	case row.Wrong != "":
+	case row.Wrong != nil:
 	case strings.Contains(strings.Join(row.Fields, ""), "\x00"):
-		row.Wrong = "The line has a zero byte in it: the file is damaged."
+		row.Wrong = phrase.New("The line has a zero byte in it: the file is damaged.")
 	case len(row.Fields) > len(t.Names):
-		row.Wrong = fmt.Sprintf("The line has %d columns, and the file names %d: put a text with %q in it into quotation "+
+		row.Wrong = phrase.New("The line has %d columns, and the file names %d: put a text with %q in it into quotation "+
 			"marks.", len(row.Fields), len(t.Names), string(rune(t.records.comma)))
 	}
 	return row, nil

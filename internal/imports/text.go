@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"unicode/utf8"
@@ -12,13 +11,18 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"boon.example/internal/base/phrase"
 )
 
 // maxRecord is how long a line of a file is at most, with the lines that its quoted texts go over.
 const maxRecord = 64 << 10
 
 // notCSV are the beginnings of files that people take for CSV files.
-var notCSV = []struct{ begin, what string }{
+var notCSV = []struct {
+	begin string
+	what  phrase.Text
+}{
 	{"PK\x03\x04", "a workbook of a spreadsheet (.xlsx) or a zip archive"},
 	{"\xd0\xcf\x11\xe0", "a workbook of an old spreadsheet (.xls)"},
 	{"\x1f\x8b", "a compressed file (.gz)"}, {"%PDF", "a PDF file"}, {"<!DO", "a web page"}, {"<htm", "a web page"},
@@ -33,13 +37,12 @@ func decoded(file io.Reader) (*bufio.Reader, error) {
 		return nil, err
 	}
 	if len(begin) == 0 {
-		return nil, errors.New("The file is empty.")
+		return nil, phrase.New("The file is empty.")
 	}
 	for _, other := range notCSV {
 		if bytes.HasPrefix(begin, []byte(other.begin)) {
-			return nil, fmt.Errorf("This is %s, no CSV file: open it with the program that made it, and save it as CSV "+
-				"in UTF-8.",
-				other.what)
+			return nil, phrase.New("This is %s, no CSV file: open it with the program that made it, and save it as CSV "+
+				"in UTF-8.", other.what)
 		}
 	}
 	var text io.Reader = raw
@@ -92,9 +95,9 @@ type records struct {
 
 // record is a line of a table.
 type record struct {
-	text []byte // with its end
-	line int    // the number of the line of the file in which it begins
-	bad  string // why it cannot be read: a sentence
+	text []byte         // with its end
+	line int            // the number of the line of the file in which it begins
+	bad  *phrase.Phrase // why it cannot be read: a sentence; nil: it can
 }
 
 // next gives the next record that is not empty; io.EOF: there is none.
@@ -106,7 +109,7 @@ func (r *records) next() (record, error) {
 		}
 		switch {
 		case long:
-			return record{line: r.line, bad: fmt.Sprintf("The line has more than %d bytes.", maxRecord)}, nil
+			return record{line: r.line, bad: phrase.New("The line has more than %d bytes.", maxRecord)}, nil
 		case len(bytes.TrimSpace(first)) > 0:
 			return r.whole(slices.Clone(first))
 		}
@@ -134,10 +137,10 @@ func (r *records) whole(text []byte) (record, error) {
 		}
 		if err != nil || long || len(text)+len(line) > maxRecord || len(more) > maxLinesOfRecord {
 			if r.unclosed++; r.unclosed > maxUnclosed {
-				return record{}, errors.New("The file has too many quotation marks that are opened and never closed.")
+				return record{}, phrase.New("The file has too many quotation marks that are opened and never closed.")
 			}
 			r.again, r.line = append(more, r.again...), begin
-			return record{line: begin, bad: "A quotation mark is opened and never closed."}, nil
+			return record{line: begin, bad: phrase.New("A quotation mark is opened and never closed.")}, nil
 		}
 		text, inside = append(text, line...), r.after(line, inside)
 	}

@@ -1,8 +1,6 @@
 package imports
 
 import (
-	"errors"
-	"fmt"
 	"hash/maphash"
 	"math"
 	"regexp"
@@ -17,6 +15,7 @@ import (
 	"golang.org/x/text/message"
 
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
@@ -92,7 +91,11 @@ func (r *Reader) readCode() {
 			"old system again, and do not open it in a spreadsheet.")
 		return
 	case strings.ContainsAny(text, "*•…") || strings.HasPrefix(strings.ToLower(text), "xxxx"):
-		r.wrong(Code, "%s", strings.TrimSpace("The code is masked. "+r.format.Lacks))
+		if lacks[r.format.System] == "" {
+			r.wrong(Code, "The code is masked.")
+		} else {
+			r.wrong(Code, "The code is masked. %s", lacks[r.format.System])
+		}
 		return
 	}
 	code, err := codes.ParseImported(r.account, text)
@@ -192,9 +195,9 @@ func (r *Reader) readMinor(text string, c money.Currency, most money.Amount) mon
 
 // Sentences about amounts.
 var (
-	errNoAmount  = errors.New("This is no amount; write it as 1234.50.")
-	errNegative  = errors.New("The amount is negative.")
-	errAmbiguous = errors.New("Whether the mark in this amount stands before decimals or between thousands cannot be " +
+	errNoAmount  = phrase.New("This is no amount; write it as 1234.50.")
+	errNegative  = phrase.New("The amount is negative.")
+	errAmbiguous = phrase.New("Whether the mark in this amount stands before decimals or between thousands cannot be " +
 		"told; write it as 1234.50.")
 )
 
@@ -278,7 +281,7 @@ func (r *Reader) isIn(text string, c money.Currency) error {
 			r.marks[mark] = is
 		}
 		if !is {
-			return fmt.Errorf("The currency beside this amount is not that of the account, which is %s; write the amount as "+
+			return phrase.New("The currency beside this amount is not that of the account, which is %s; write the amount as "+
 				"1234.50.", c.Code)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
@@ -77,7 +78,7 @@ type Report struct {
 	// so; else the order is refused.
 	Guessed []imports.Guessed
 	// Differs are sentences about what was expected and is not so.
-	Differs []string
+	Differs []*phrase.Phrase
 }
 
 // Refuses reports whether the order is not to be carried out.
@@ -122,7 +123,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 		return nil, err
 	}
 	if p := r.Damaged(); p != nil {
-		r.Differs = append(r.Differs, p.Text)
+		r.Differs = append(r.Differs, p.Said)
 	}
 	r.Guessed = r.Guessable(o.Account)
 	for _, g := range r.Guessed {
@@ -159,20 +160,20 @@ func (r *Report) readWhole(file io.ReadSeeker) error {
 	case err != nil:
 		return fmt.Errorf("reading the file: %w", err)
 	case n > MaxFile:
-		return FileError{fmt.Errorf("The file has more than %d bytes: cut it into several files.", MaxFile)}
+		return FileError{phrase.New("The file has more than %d bytes: cut it into several files.", MaxFile)}
 	}
 	hash.Sum(r.File[:0])
 	return nil
 }
 
 // whyOther says why the gifts that an import has written are not those that its file comes to.
-func whyOther(ctx context.Context, s Store, m *Import) (string, error) {
+func whyOther(ctx context.Context, s Store, m *Import) (*phrase.Phrase, error) {
 	other, err := moved(ctx, s, m)
 	if other {
-		return fmt.Sprintf("Another process goes on with import %s of this file. Wait until that process has ended. "+
+		return phrase.New("Another process goes on with import %s of this file. Wait until that process has ended. "+
 			"Then give the same command once more: it goes on, or says that the import is finished.", m.ID), err
 	}
-	return fmt.Sprintf("Import %s of this file was begun with another set-up, and the file comes to other gifts now. "+
+	return phrase.New("Import %s of this file was begun with another set-up, and the file comes to other gifts now. "+
 		"Undo that import, and begin again.", m.ID), err
 }
 
@@ -221,16 +222,16 @@ type keptCard struct {
 // compare notes what is not as it was expected.
 func (r *Report) compare(o *Order) {
 	if o.Count >= 0 && r.Taken != o.Count {
-		r.Differs = append(r.Differs, fmt.Sprintf("%d gifts were expected, and the file has %d.", o.Count, r.Taken))
+		r.Differs = append(r.Differs, phrase.New("%d gifts were expected, and the file has %d.", o.Count, r.Taken))
 	}
 	if o.Total == "" {
 		return
 	}
 	want, err := o.Account.Currency.Parse(o.Total)
 	if err != nil {
-		r.Differs = append(r.Differs, fmt.Sprintf("The total that was expected is no amount of %s.", o.Account.Currency.Code))
+		r.Differs = append(r.Differs, phrase.New("The total that was expected is no amount of %s.", o.Account.Currency.Code))
 	} else if want != r.Total {
-		r.Differs = append(r.Differs, fmt.Sprintf("%s %s were expected in all, and the file has %s.",
+		r.Differs = append(r.Differs, phrase.New("%s %s were expected in all, and the file has %s.",
 			o.Account.Currency.Format(want), o.Account.Currency.Code, o.Account.Currency.Format(r.Total)))
 	}
 }
@@ -258,6 +259,9 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	b := &batch{take: take}
 	for done := 0; ; done++ {
 		line, problems, err := lines.Next()
+		if said, is := errors.AsType[*phrase.Phrase](err); is {
+			return FileError{said}
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading the file: %w", err)
 		}
@@ -265,7 +269,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 			b.add(line, problems)
 		}
 		if o.Lines > 0 && done >= o.Lines && err == nil {
-			return FileError{fmt.Errorf("The file has more than %d lines: cut it into several files.", o.Lines)}
+			return FileError{phrase.New("The file has more than %d lines: cut it into several files.", o.Lines)}
 		}
 		if len(b.lines) == together || err != nil {
 			if err := b.pass(ctx, s, o.Account, but); err != nil {
@@ -311,7 +315,7 @@ func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.
 			was = &led
 		case is && len(b.problems[n]) == 0:
 			b.problems[n] = []imports.Problem{{Line: line.Number, Column: "code",
-				Text: "The code leads to a gift that is here already."}}
+				Said: phrase.New("The code leads to a gift that is here already.")}}
 		}
 		if err := b.take(line, was, b.problems[n]); err != nil {
 			return err

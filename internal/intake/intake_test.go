@@ -457,7 +457,7 @@ func TestGoesOnWithAnotherSetUp(t *testing.T) {
 	}
 	w.Locations[0].ID = guid.ID{3}
 	if r, _, err := w.run(t.Context(), w, o, file); !errors.Is(err, intake.ErrRefused) || len(r.Differs) != 1 ||
-		!strings.Contains(r.Differs[0], m.ID.String()) {
+		!strings.Contains(r.Differs[0].String(), m.ID.String()) {
 		t.Errorf("a place was replaced by another one: %+v, %v", r, err)
 	}
 	w.Locations = []merchant.Location{{ID: guid.ID{2}, Name: "Pier 39"}, {ID: guid.ID{4}, Name: "Pier 40"}}
@@ -540,7 +540,7 @@ func TestGoesOnOnlyWithTheSameGifts(t *testing.T) {
 		a.Subscriptions, a.Locations = slices.Clone(was.Subscriptions), slices.Clone(was.Locations)
 		change(&a)
 		o.Account = &a
-		if r := check(w); len(r.Differs) != 1 || !strings.Contains(r.Differs[0], "another set-up") {
+		if r := check(w); len(r.Differs) != 1 || !strings.Contains(r.Differs[0].String(), "another set-up") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -618,7 +618,7 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}}, o, file)
-	if err != nil || len(r.Differs) != 1 || !strings.HasPrefix(r.Differs[0], "Another process goes on") {
+	if err != nil || len(r.Differs) != 1 || !strings.HasPrefix(r.Differs[0].String(), "Another process goes on") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/imports"
 	"boon.example/internal/money"
 )
@@ -48,11 +49,21 @@ type Asked struct {
 	Amount func(text string) (money.Number, money.Amount, error)
 	// Say is a sentence by its name, with what it is about, in the language of whoever uploads the file.
 	Say func(name string, args ...any) string
+	// Words is a sentence about the file as a table, in the same language.
+	Words func(*phrase.Phrase) string
 }
 
 // Read reads a file into a list, and gives what is to be sent but for the order. The error is a sentence about the
 // whole file.
 func (l *List) Read(file io.Reader, asked Asked) (*Content, error) {
+	content, err := l.read(file, asked)
+	if said, is := errors.AsType[*phrase.Phrase](err); is {
+		err = errors.New(asked.Words(said))
+	}
+	return content, err
+}
+
+func (l *List) read(file io.Reader, asked Asked) (*Content, error) {
 	t, err := imports.NewTable(file)
 	if err != nil {
 		return nil, err
@@ -70,7 +81,7 @@ func (l *List) Read(file io.Reader, asked Asked) (*Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !blank(row.Fields) || row.Wrong != "" {
+		if !blank(row.Fields) || row.Wrong != nil {
 			r.read(row)
 		}
 		if r.lines > MaxRows {
@@ -129,7 +140,7 @@ func blank(fields []string) bool {
 // wrong notes what is wrong with a column of the line; "": with the whole line.
 func (r *reader) wrong(column Column, sentence string) {
 	r.told = append(r.told, column)
-	r.note(imports.Problem{Line: r.line, Column: r.content.Columns[column], Text: sentence})
+	r.note(Problem{Line: r.line, Column: r.content.Columns[column], Text: sentence})
 }
 
 // text is what the line has in a column; "": nothing. Of contacts, there may be several columns.
@@ -160,8 +171,8 @@ var exponent = regexp.MustCompile(`^\+?[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
 func (r *reader) read(row imports.Row) {
 	r.fields, r.line, r.told = row.Fields, row.Number, nil
 	r.lines++
-	if row.Wrong != "" {
-		r.wrong("", row.Wrong)
+	if row.Wrong != nil {
+		r.wrong("", r.Words(row.Wrong))
 		return
 	}
 	is := Row{Line: row.Number, Name: r.text(Name), Message: r.text(Message)}

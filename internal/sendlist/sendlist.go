@@ -52,14 +52,21 @@ type List struct {
 	EndedAt     time.Time `json:"endedAt,omitzero"`
 	LeftAt      time.Time `json:"leftAt,omitzero"` // when somebody left what was refused as it is
 
-	Rows     int               `json:"rows"` // that can be read
-	Sum      money.Amount      `json:"sum"`  // of their values
-	Unused   []string          `json:"unused,omitempty"`
-	Twice    int               `json:"twice,omitempty"` // rows to a contact that an earlier row has
-	Orders   []Order           `json:"orders,omitempty"`
-	Problems []imports.Problem `json:"problems,omitempty"` // the first MaxProblems
-	Wrong    int               `json:"wrong,omitempty"`    // how many there are
-	Waits    string            `json:"waits,omitempty"`    // why it could not go on last time
+	Rows     int          `json:"rows"` // that can be read
+	Sum      money.Amount `json:"sum"`  // of their values
+	Unused   []string     `json:"unused,omitempty"`
+	Twice    int          `json:"twice,omitempty"` // rows to a contact that an earlier row has
+	Orders   []Order      `json:"orders,omitempty"`
+	Problems []Problem    `json:"problems,omitempty"` // the first MaxProblems
+	Wrong    int          `json:"wrong,omitempty"`    // how many there are
+	Waits    string       `json:"waits,omitempty"`    // why it could not go on last time
+}
+
+// Problem is why a line is not sent. Its members are kept.
+type Problem struct {
+	Line   int    // of the file; 0: it is about the whole file
+	Column string // as the file names it; "": the whole line
+	Text   string // a sentence, in the language of whoever uploaded the file
 }
 
 // Ref names a list.
@@ -244,7 +251,7 @@ func (l *List) Leave(member guid.ID, name, address string, now time.Time) bool {
 }
 
 // Looked notes what the engine said to an order that it was only asked about.
-func (l *List) Looked(order int, problems ...imports.Problem) {
+func (l *List) Looked(order int, problems ...Problem) {
 	l.Orders[order].Looked, l.Waits = true, ""
 	l.note(problems...)
 }
@@ -259,7 +266,7 @@ func (l *List) Made(order int, id, sheet string, refused []string, now time.Time
 }
 
 // note keeps problems, as many as are shown.
-func (l *List) note(problems ...imports.Problem) {
+func (l *List) note(problems ...Problem) {
 	for _, p := range problems {
 		if p.Line == 0 && slices.Contains(l.Problems, p) {
 			continue // another order has the same

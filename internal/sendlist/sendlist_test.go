@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
-	"boon.example/internal/imports"
 	"boon.example/internal/money"
 )
 
@@ -20,7 +20,8 @@ var euro = money.Currency{Code: "EUR", Decimals: 2}
 // asked reads amounts with a point, and says sentences by their names.
 func asked() Asked {
 	return Asked{
-		Say: func(name string, args ...any) string { return name + fmt.Sprint(args) },
+		Say:   func(name string, args ...any) string { return name + fmt.Sprint(args) },
+		Words: func(p *phrase.Phrase) string { return p.In(func(t phrase.Text) string { return "said: " + string(t) }) },
 		Amount: func(typed string) (money.Number, money.Amount, error) {
 			amount, err := euro.ParseSigned(money.Number(typed))
 			if err != nil {
@@ -91,11 +92,11 @@ func TestFilesAreRead(t *testing.T) {
 		"lacking": {"name,contact,value\nAna,,5\nBen,ben@example.com\n", nil,
 			[]string{"2 contact: contact[]", "3 value: value[]"}},
 		"a zero byte": {"contact,value\nana\x00@example.com,5\n", nil,
-			[]string{"2 : The line has a zero byte in it: the file is damaged."}},
+			[]string{"2 : said: The line has a zero byte in it: the file is damaged."}},
 		"too many columns": {"contact,value\nana@example.com,5,6\n", nil,
-			[]string{"2 : The line has 3 columns, and the file names 2: put a text with \",\" in it into quotation marks."}},
+			[]string{"2 : said: The line has 3 columns, and the file names 2: put a text with \",\" in it into quotation marks."}},
 		"an open quotation mark": {"contact,value\n\"ana@example.com,5\nben@example.com,5\n",
-			[]string{"3 |ben@example.com||5.00"}, []string{"2 : A quotation mark is opened and never closed."}},
+			[]string{"3 |ben@example.com||5.00"}, []string{"2 : said: A quotation mark is opened and never closed."}},
 	} {
 		_, rows, wrong, err := read(tt.file, asked())
 		if err != nil || !slices.Equal(rows, tt.rows) || !slices.Equal(wrong, tt.wrong) {
@@ -117,8 +118,8 @@ func TestFilesThatAreNone(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		"":                             "The file is empty.",
-		"PK\x03\x04 and so on":         "This is a workbook of a spreadsheet (.xlsx) or a zip archive",
+		"":                             "said: The file is empty.",
+		"PK\x03\x04 and so on":         "said: This is said: a workbook of a spreadsheet (.xlsx) or a zip archive",
 		"contact,value\n":              "empty[]",
 		"name,value\nAna,5\n":          "no-contacts[]",
 		"contact,name\na@example.com,": "no-values[]",
@@ -159,7 +160,7 @@ func TestProblemsAreCounted(t *testing.T) {
 	l.Problems, l.Wrong = nil, 0
 	l.Orders = make([]Order, 2)
 	for n := range l.Orders {
-		l.Looked(n, imports.Problem{Text: "The storefront is not there."}, imports.Problem{Line: n + 2, Text: "No."})
+		l.Looked(n, Problem{Text: "The storefront is not there."}, Problem{Line: n + 2, Text: "No."})
 	}
 	if l.Wrong != 3 || l.State() != Wrong {
 		t.Errorf("%d problems, %s", l.Wrong, l.State())

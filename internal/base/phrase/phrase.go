@@ -34,6 +34,9 @@ func English(t Text) string { return string(t) }
 
 func same(value any) any { return value }
 
+// In is the phrase in the words of a language, with its values as they are.
+func (p *Phrase) In(words func(Text) string) string { return p.Say(words, same) }
+
 // Say is the phrase in the words of a language, which has the same values in its text. show gives a value as the
 // reader knows it; it is not asked about what is said in words.
 func (p *Phrase) Say(words func(Text) string, show func(value any) any) string {

@@ -251,18 +251,18 @@ func tellReport(to io.Writer, a *merchant.Account, r *intake.Report) {
 	for _, p := range r.Problems {
 		switch {
 		case p.Line == 0:
-			fmt.Fprintln(to, terminal.Cell(p.Text))
+			fmt.Fprintln(to, terminal.Cell(p.Said.String()))
 		case p.Column == "":
-			fmt.Fprintf(to, "Line %d: %s\n", p.Line, terminal.Cell(p.Text))
+			fmt.Fprintf(to, "Line %d: %s\n", p.Line, terminal.Cell(p.Said.String()))
 		default:
-			fmt.Fprintf(to, "Line %d, %s: %s\n", p.Line, terminal.Cell(p.Column), terminal.Cell(p.Text))
+			fmt.Fprintf(to, "Line %d, %s: %s\n", p.Line, terminal.Cell(p.Column), terminal.Cell(p.Said.String()))
 		}
 	}
 	if len(r.Problems) < r.Refused {
 		fmt.Fprintf(to, "These are the first %d problems.\n", len(r.Problems))
 	}
 	for _, sentence := range r.Differs {
-		fmt.Fprintln(to, terminal.Cell(sentence))
+		fmt.Fprintln(to, terminal.Cell(sentence.String()))
 	}
 }
 

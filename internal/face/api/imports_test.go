@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/intake"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/store/pgtest"
 )
 
 const threeCards = "code,balance\n6006123456789012,25.50\n6006933450000013,11.25\n6006550001110014,25.00\n"
@@ -202,6 +203,43 @@ func TestImportRefusals(t *testing.T) {
 	w.do("DELETE", base+one, "", as(cornerKey)...).refused(404, refusal.NotFound, "importID")
 	w.get("/imports", as(cornerKey)...).want(200).has("imports", 0)
 	w.settles(r.at("import.importID"), "FINISHED")
+}
+
+// TestImportsAreJudgedInTheCallersLanguage: what is wrong with a file and with its lines is said in the language that
+// Accept-Language asks for, with the values in it; in English to whoever asks for none.
+func TestImportsAreJudgedInTheCallersLanguage(t *testing.T) {
+	t.Parallel()
+	pgtest.Once(t)
+	w := newWorld(t)
+	w.declare(merchant.CodeForm{Digits: 16})
+	const file = "code,balance,pin\n6006123456789012,\"1,234\",12\n600612345678901,-1,\n"
+	for language, told := range map[string][]string{
+		"": {"en", "3 gifts were expected, and the file has 0.", "A PIN has 4 to 12 digits.",
+			"The code has 15 digits, and importedCodes in the set-up declares 16: a spreadsheet may have taken the zeros at its " +
+				"beginning away.", "The amount is negative.", "This is a PDF file, no CSV file"},
+		"de-AT": {"de", "3 Gutscheine wurden erwartet, und die Datei hat 0.", "Eine PIN hat 4 bis 12 Ziffern.",
+			"Der Code hat 15 Ziffern, und importedCodes in der Einrichtung nennt 16: Eine Tabellenkalkulation hat vielleicht " +
+				"die Nullen am Anfang weggelassen.", "Der Betrag ist negativ.", "Das ist eine PDF-Datei, keine CSV-Datei"},
+		"es": {"es", "Se esperaban 3 regalos, y el archivo tiene 0.", "Un PIN tiene de 4 a 12 cifras.",
+			"El código tiene 15 cifras, e importedCodes en la configuración declara 16: puede que una hoja de cálculo haya " +
+				"quitado los ceros del principio.", "El importe es negativo.", "Esto es un archivo PDF, no un archivo CSV"},
+	} {
+		var headers []string
+		if language != "" {
+			headers = []string{"Accept-Language", language}
+		}
+		r := w.check("expectCount=3", file, headers...).want(200, "reasons[0]", told[1], "problems[1].text", told[2],
+			"problems[2].text", told[3], "problems[3].text", told[4], "problems[3].column", "balance")
+		if r.header.Get("Content-Language") != told[0] || r.header.Get("Vary") != "Accept-Language" {
+			t.Errorf("%q: headers %v", language, r.header)
+		}
+		r = w.check("", "%PDF-1.7", headers...).refused(400, refusal.ValidationFailure, "file")
+		if text := r.at("messages[0].text"); !strings.HasPrefix(text, told[5]) {
+			t.Errorf("%q: %q", language, text)
+		}
+		unclosed := "code,balance\n" + strings.Repeat("\"x,1\n", 2_000)
+		w.check("", unclosed, headers...).refused(400, refusal.ValidationFailure, "file")
+	}
 }
 
 // TestImportOfManyProblems: of a file with very many bad lines, the first 1,000 problems are told.

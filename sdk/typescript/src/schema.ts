@@ -3152,7 +3152,7 @@ export interface components {
             pieces: number;
             /** @description What is wrong with lines: the first 1,000 problems. */
             problems: components["schemas"]["ImportProblem"][];
-            /** @description Sentences about the whole file that keep it from being imported. */
+            /** @description Sentences about the whole file that keep it from being imported, in the language of Content-Language. */
             reasons: string[];
             requestID: components["schemas"]["AnswerID"];
             /**
@@ -5908,7 +5908,7 @@ export interface components {
         Allow: string;
         /** @description How to authenticate (RFC 9110, section 11.6.1). */
         Authenticate: string;
-        /** @description The language of title and messages. It is absent from a refusal that is replayed, which is in the language of the first call. */
+        /** @description The language of title and messages, or of the sentences about a file that is imported. It is absent from a refusal that is replayed, which is in the language of the first call. */
         ContentLanguage: "en" | "de" | "es";
         /** @description What is left of each daily limit that this call counted against (`r`), and in how many seconds it counts anew (`t`). See Limits above. Absent from refusals, replays and dry runs. */
         RateLimit: string;
@@ -7864,6 +7864,7 @@ export interface operations {
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -7922,6 +7923,7 @@ export interface operations {
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };

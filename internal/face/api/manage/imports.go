@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/fair"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/scratch"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
@@ -193,7 +194,7 @@ func (u *uploaded) check() error {
 	defer done()
 	u.report, err = intake.Check(u.ctx, u.Imports.Store, u.order, u.file)
 	if bad, is := errors.AsType[intake.FileError](err); is {
-		return service.RefuseAt(refusal.ValidationFailure, "file", "%s", bad)
+		return service.RefuseAt(refusal.ValidationFailure, "file", "%s", bad.Unwrap())
 	}
 	if errors.Is(err, scratch.ErrWriting) {
 		return service.Unkept(err)
@@ -203,7 +204,7 @@ func (u *uploaded) check() error {
 
 // answer tells what the file comes to.
 func (u *uploaded) answer() (ledger.Answer, error) {
-	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report, u.MachineTime()) }), nil
+	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report, u.Words(), u.MachineTime()) }), nil
 }
 
 // readImport reads how a file is to be taken.
@@ -327,8 +328,8 @@ func (u *uploaded) begin() (*intake.Import, error) {
 	return m, service.Stored(err)
 }
 
-// writeChecked writes what a file comes to, and the import that it belongs to.
-func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, now time.Time) {
+// writeChecked writes what a file comes to, in the words of a language, and the import that it belongs to.
+func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, words func(phrase.Text) string, now time.Time) {
 	w.Text("fileSHA256", fmt.Sprintf("%x", r.File))
 	w.Integer("linesRead", r.Read)
 	w.Integer("linesRefused", r.Refused)
@@ -337,13 +338,17 @@ func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, now time.Ti
 	w.Amount("total", o.Account.Currency, r.Total)
 	w.Amount("pieces", money.Pieces, r.Pieces)
 	w.Boolean("importable", !r.Refuses(o))
-	w.Texts("reasons", r.Differs)
+	reasons := make([]string, len(r.Differs))
+	for n, p := range r.Differs {
+		reasons[n] = p.In(words)
+	}
+	w.Texts("reasons", reasons)
 	w.List("problems")
 	for _, p := range r.Problems {
 		w.Open()
 		w.Integer("line", p.Line)
 		w.TextOrNull("column", p.Column)
-		w.Text("text", p.Text)
+		w.Text("text", p.Said.In(words))
 		w.Close()
 	}
 	w.EndList()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -286,6 +287,9 @@ func Said(e *refusal.Error) []string { return said(e, merchant.English) }
 
 // Said are the sentences of a refusal in the language of the page.
 func (r *Request) Said(e *refusal.Error) []string { return said(e, r.Locale.Language()) }
+
+// Words is a sentence in the language of the page.
+func (r *Request) Words(p *phrase.Phrase) string { return p.In(locale.Words(r.Locale.Language())) }
 
 func said(e *refusal.Error, l merchant.Language) (sentences []string) {
 	for _, m := range e.Messages {

@@ -17,7 +17,6 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
-	"boon.example/internal/imports"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -148,7 +147,7 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 	}
 	l := &sendlist.List{AccountID: r.Account.ID, MemberID: r.Member.ID, Member: r.Member.Name, Address: r.Address(),
 		File: sendlist.Short(name), MadeAt: r.Real}
-	asked := sendlist.Asked{Printed: typed("to") == onPaper, Message: typed("message"), Say: say,
+	asked := sendlist.Asked{Printed: typed("to") == onPaper, Message: typed("message"), Say: say, Words: r.Words,
 		Amount: func(text string) (money.Number, money.Amount, error) {
 			return readAmountOf(r, text)
 		}}
@@ -267,7 +266,7 @@ type listShown struct {
 	Gifts, Past      int
 	Sent, Wrong      int
 	More             int // problems that are not shown
-	Problems         []imports.Problem
+	Problems         []sendlist.Problem
 	Unused           string
 	Twice            int
 	Waits            string
@@ -296,7 +295,7 @@ func (f *pages) list(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	slices.SortStableFunc(l.Problems, func(a, b imports.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(l.Problems, func(a, b sendlist.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	money := func(a money.Amount) string { return r.Locale.Money(a, r.Account.Currency) }
 	shown := listShown{File: l.File, By: l.Member, Sum: money(l.Sum), State: l.State(),
 		Made: l.MadeAt.In(r.Account.Zone), Confirmed: l.ConfirmedAt.In(r.Account.Zone), Gifts: l.Size(), Past: l.Past(),

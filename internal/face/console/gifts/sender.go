@@ -13,7 +13,6 @@ import (
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
-	"boon.example/internal/imports"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/sendlist"
@@ -132,17 +131,17 @@ func (s *Sender) call(ctx context.Context, l *sendlist.List, c *sendlist.Content
 }
 
 // problems is what is wrong with an order, each with its line.
-func problems(c *sendlist.Content, o *sendlist.Order, refused *refusal.Error) (all []imports.Problem) {
+func problems(c *sendlist.Content, o *sendlist.Order, refused *refusal.Error) (all []sendlist.Problem) {
 	if refused == nil {
 		return nil
 	}
 	for n, text := range desk.Said(refused) {
 		lines, column := c.Places(o, refused.Messages[n].Path)
 		if lines == nil {
-			all = append(all, imports.Problem{Text: text})
+			all = append(all, sendlist.Problem{Text: text})
 		}
 		for _, line := range lines {
-			all = append(all, imports.Problem{Line: line, Column: column, Text: text})
+			all = append(all, sendlist.Problem{Line: line, Column: column, Text: text})
 		}
 	}
 	return all
