@@ -1,6 +1,7 @@
 package merchant
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -53,6 +54,18 @@ func (d *Directory) ExchangePairingToken(token, text string, now time.Time) (_ *
 // Works reports whether a key is neither revoked nor expired.
 func (k *Key) Works(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Before(k.ExpiresAt))
+}
+
+// TillsOnlyKeys are the keys of an account that take cards which are taken at tills only, by their names. Boon's own
+// tills take such cards, too, and are not among them.
+func (d *Directory) TillsOnlyKeys(account guid.ID, now time.Time) (all []*Key) {
+	for _, k := range d.Keys {
+		if k.AccountID == account && k.Till == NoTill && k.Works(now) && k.Permissions.Has(MayRedeem|MayTillsOnly) {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Key) int { return cmp.Or(cmp.Compare(a.Name, b.Name), a.ID.Compare(b.ID)) })
+	return all
 }
 
 func (d *Directory) authenticate(key string, till TillKey, now time.Time) (_ *Caller, ok bool) {

@@ -39,6 +39,19 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if !strings.Contains(good.body, "Bring in 2 cards with $36.75") {
 		t.Fatalf("a good file is told as %s", good.body)
 	}
+	const takers = "these API keys take them"
+	tills := ann.send(at+"/check", url.Values{"from": {"csv"}, "tillsOnly": {"true"}}, "file", []byte(file)).body
+	if !strings.Contains(tills, takers) || !strings.Contains(tills, "<li>head office</li>") ||
+		strings.Contains(tills, "<li>web shop</li>") || strings.Contains(good.body, takers) {
+		t.Errorf("with cards for tills only, the page says %s", tills)
+	}
+	keys := ann.want(http.StatusOK, harborConsole+"setup/keys", nil).body
+	for key, takes := range map[string]bool{"head office": true, "web shop": false, "till": false} {
+		says := regexp.MustCompile(`>` + key + `</a></td><td[^>]*>[^<]* · takes cards that only tills may take</td>`)
+		if says.MatchString(keys) != takes {
+			t.Errorf("of the key %s, the list of keys says %s", key, keys)
+		}
+	}
 	if page := ann.want(http.StatusOK, at, nil).body; !strings.Contains(page, "No cards were brought in yet") {
 		t.Errorf("before it is confirmed, there is %s", page)
 	}

@@ -170,11 +170,8 @@ func tellTillsOnly(to io.Writer, d *merchant.Directory, o *intake.Order, r *inta
 	}
 	fmt.Fprintln(to, "Beside Boon's own tills, these keys take them. If one is a web shop's, take the permission "+
 		"tills-only from it:")
-	for _, k := range d.Keys {
-		if k.AccountID == o.Account.ID && k.Till == merchant.NoTill && k.Works(time.Now()) &&
-			k.Permissions.Has(merchant.MayRedeem|merchant.MayTillsOnly) {
-			fmt.Fprintf(to, "- %s (%s)\n", terminal.Cell(k.Name), k.ID)
-		}
+	for _, k := range d.TillsOnlyKeys(o.Account.ID, time.Now()) {
+		fmt.Fprintf(to, "- %s (%s)\n", terminal.Cell(k.Name), k.ID)
 	}
 }
 

@@ -346,6 +346,14 @@ func (r *Request) KeyName(id guid.ID) string {
 	return name
 }
 
+// TillsOnlyKeys are the names of the keys of the account that take cards which are taken at tills only.
+func (r *Request) TillsOnlyKeys() (names []string) {
+	for _, k := range r.directory.TillsOnlyKeys(r.Account.ID, r.Real) {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 // By is who makes the request, for the audit trail.
 func (r *Request) By() merchant.Actor {
 	return merchant.Actor{KeyID: r.Member.ID, Person: r.Member.Name, Address: r.Address()}

@@ -27,6 +27,7 @@ type formShown struct {
 	Checked   *checked // nil: nothing was checked
 	Total     string   // of the gifts of money
 	MorePages bool     // there are more problems than are shown
+	TillsOnly []string // the keys that take the cards beside Boon's own tills, where cards may be taken at tills only
 }
 
 // showForm shows the form.
@@ -145,6 +146,9 @@ func check(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	f.Total = r.Locale.Money(total, a.Currency)
+	if f.Typed["tillsOnly"] != "" {
+		f.TillsOnly = r.TillsOnlyKeys()
+	}
 	f.MorePages = len(f.Checked.Problems) < f.Checked.LinesRefused
 	return showForm(r, f, http.StatusOK), nil
 }

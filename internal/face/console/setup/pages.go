@@ -207,6 +207,7 @@ func (p *pages) index(r *desk.Request) (desk.View, error) {
 // listed is a record in a list.
 type listed struct {
 	To, Name, Detail string
+	TillsOnly        bool // it takes cards that are taken at tills only
 }
 
 // section shows the records of a list, or the form of some fields of the account.
@@ -228,9 +229,15 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 	}{Section: s.name}
 	of, questions := form.Of{Account: account}, s.inShort()
 	records, _ := account[s.list].([]any)
+	var takers []string // keys that take cards that are taken at tills only, where there may be such cards
+	if s.list == "keys" && len(r.Account.ImportedCodes) > 0 {
+		takers = r.TillsOnlyKeys()
+	}
 	for _, one := range records {
 		record, _ := one.(document.Fields)
-		shown.All = append(shown.All, p.listed(r, &s, of.New(questions, record), record))
+		l := p.listed(r, &s, of.New(questions, record), record)
+		l.TillsOnly = slices.Contains(takers, l.Name)
+		shown.All = append(shown.All, l)
 	}
 	slices.SortFunc(shown.All, func(a, b listed) int {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
