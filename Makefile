@@ -101,6 +101,7 @@ package:
 # On the disk, whose time the promise about overload counts in.
 torture: bin/with-postgres
 	@TESTS_ON_DISK=1 bin/with-postgres $(PROGRAMS) run ./torture -promises all
+	@bin/with-postgres $(GO) $(TEST) -run TestThereAndBack ./cmd/boon
 
 # Minutes to install a shop, and one in which gifts pay there.
 medusa: bin/with-postgres

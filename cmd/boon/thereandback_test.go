@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
+	"boon.example/internal/racetest"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -42,9 +43,12 @@ func TestThereAndBack(t *testing.T) {
 // thereAndBack takes gifts from one Boon to another one; in says with which flags a new database is named.
 func thereAndBack(t *testing.T, in func() []string) {
 	t.Helper()
-	gifts := 100_000
-	if testing.Short() {
+	gifts := 100_000 // in make torture
+	switch {
+	case testing.Short():
 		gifts = 2_000
+	case racetest.Enabled(): // it takes ten times as long for each, and finds nothing in more of them
+		gifts = 10_000
 	}
 	dir := t.TempDir()
 	setup, err := os.ReadFile(filepath.Join(exampleFiles(t), "harbor-coffee.yaml"))
