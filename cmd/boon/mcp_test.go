@@ -2,9 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -53,6 +59,84 @@ func TestMCP(t *testing.T) {
 		if code == exitOK || !strings.Contains(told.String(), c.want) || out.Len() > 0 {
 			t.Errorf("boon %s: %d %s%s", c.arguments, code, out.String(), told.String())
 		}
+	}
+}
+
+// TestMCPWhileTheServiceRestarts: a call while the service is away fails and says so, and the next one works, without the
+// agent starting boon mcp anew. A call with a confirmation that failed in between is done once by the next one.
+func TestMCPWhileTheServiceRestarts(t *testing.T) {
+	t.Parallel()
+	s := boontest.Example(t, server.Config{})
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const here, away, silent = 0, 1, 2 // silent: the call is done, and its answer is lost
+	var state atomic.Int32
+	through := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	line := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch state.Load() {
+		case away:
+			panic(http.ErrAbortHandler)
+		case silent:
+			through.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(line.Close)
+	agent, ended := startMCP(t, line.URL, examples.HarborOfficeKey, " --write")
+	call := func(arguments map[string]any) (map[string]any, error) {
+		t.Helper()
+		result, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "send_gift", Arguments: arguments})
+		if err != nil {
+			return nil, err
+		}
+		var told map[string]any
+		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &told); err != nil || result.IsError {
+			t.Fatalf("%+v, %v", result.Content[0], err)
+		}
+		return told, nil
+	}
+	deed := map[string]any{"paymentMethodID": 4, "promotionID": examples.HarborWelcomeBack,
+		"validStarting": "2026-01-01T00:00:00Z", "validForDays": 3650,
+		"monetaryGift": map[string]any{"value": 5, "deliveryMethodID": 3}}
+	for range 2 {
+		state.Store(away)
+		for range 2 {
+			told, err := call(deed)
+			if err == nil || !strings.Contains(err.Error(), "the service does not answer") ||
+				!strings.Contains(err.Error(), "Call again with the same arguments") {
+				t.Fatalf("while the service is away, an agent is told %v, %v", told, err)
+			}
+		}
+		state.Store(here)
+		if told, err := call(deed); err != nil || told["done"] != false {
+			t.Fatalf("once the service is there again: %v, %v", told, err)
+		}
+	}
+	told, err := call(deed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deed["confirm"] = told["confirm"]
+	state.Store(silent)
+	if told, err := call(deed); err == nil {
+		t.Fatalf("an answer that was lost is told as %v", told)
+	}
+	state.Store(here)
+	if told, err = call(deed); err != nil || told["done"] != true {
+		t.Fatalf("once more: %v, %v", told, err)
+	}
+	result, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "find_gifts", Arguments: map[string]any{}})
+	if err != nil || strings.Count(result.Content[0].(*mcp.TextContent).Text, `"voucherID"`) != 1 {
+		t.Errorf("a call that was repeated was not done once: %+v, %v", result, err)
+	}
+	if err := agent.Close(); err != nil {
+		t.Error(err)
+	}
+	if code := <-ended; code != exitOK {
+		t.Errorf("boon mcp ended with %d", code)
 	}
 }
 

@@ -60,7 +60,11 @@ func (c *MCP) Run(t *terminal.Terminal) error {
 			return told(err)
 		}
 		s.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return service.CallTool(ctx, &mcp.CallToolParams{Name: r.Params.Name, Arguments: r.Params.Arguments})
+			result, err := service.CallTool(ctx, &mcp.CallToolParams{Name: r.Params.Name, Arguments: r.Params.Arguments})
+			if err != nil {
+				return nil, whatNow(err)
+			}
+			return result, nil
 		})
 	}
 	err = s.Run(t, &mcp.IOTransport{Reader: io.NopCloser(t.Stdin), Writer: unclosed{t.Stdout}})
@@ -116,6 +120,16 @@ func told(err error) error {
 	}
 	if called, is := errors.AsType[*url.Error](err); is {
 		return called
+	}
+	return err
+}
+
+// whatNow tells an agent why a call has no answer, and what to do: the service may be away for a moment.
+func whatNow(err error) error {
+	err = told(err)
+	if called, is := errors.AsType[*url.Error](err); is {
+		return fmt.Errorf("the service does not answer, and nobody knows whether this was done. Call again with the same "+
+			"arguments: what has a confirm is done once (%w)", called.Err)
 	}
 	return err
 }

@@ -1,20 +1,26 @@
 package agent_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"boon.example/examples"
 	"boon.example/internal/boontest"
+	"boon.example/internal/merchant"
 	"boon.example/internal/server"
+	"boon.example/internal/setup"
+	"boon.example/internal/store"
 )
 
 // Keys that agents have here.
@@ -24,16 +30,21 @@ const (
 	otherKey   = "boon_test_demo_only_harbor_coffee_other_agent"  // as the first
 )
 
+// writingSetup is the example's set-up with these keys.
+func writingSetup() string {
+	keys := ""
+	for _, k := range [][3]string{{"helper", writingKey, "write"}, {"reader", readingKey, "read"},
+		{"other", otherKey, "write"}} {
+		keys += fmt.Sprintf("      - {name: %s, role: all, agent: %s, secret: %s}\n", k[0], k[2], k[1])
+	}
+	return strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n"+keys, 1)
+}
+
 // openWriting is open, with these keys beside those of the example.
 func openWriting(t *testing.T) *shop {
 	t.Helper()
 	p := boontest.NewPlace(t)
-	keys := ""
-	for _, k := range [][3]string{{"helper", writingKey, "write"}, {"reader", readingKey, "read"},
-		{"other", otherKey, "write"}} {
-		keys += fmt.Sprintf("      - {name: %s, role: all, secret: %s, agent: %s}\n", k[0], k[1], k[2])
-	}
-	p.Apply(t, []byte(strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    keys:\n"+keys, 1)))
+	p.Apply(t, []byte(writingSetup()))
 	s := &shop{T: t, Service: p.Serve(t, server.Config{Outbox: true}, new(boontest.Log))}
 	s.gift = s.sell(injected)
 	return s
@@ -117,7 +128,13 @@ func (s *shop) deeds() map[string]object {
 }
 
 // entries is how much has happened in the account.
-func (s *shop) entries() int {
+func (s *shop) entries() int { s.Helper(); return len(s.kinds()) }
+
+// newest is the kind of what happened last.
+func (s *shop) newest() string { s.Helper(); return s.kinds()[0] }
+
+// kinds are those of what has happened, the newest first.
+func (s *shop) kinds() (kinds []string) {
 	s.Helper()
 	status, answer := s.send(http.MethodGet, giftingPath+"activity?limit=200", "", "Authorization",
 		examples.HarborOfficeKey)
@@ -125,13 +142,26 @@ func (s *shop) entries() int {
 	if err := json.Unmarshal(answer, &page); err != nil || status != 200 {
 		s.Fatalf("%d %s %v", status, answer, err)
 	}
-	n := 0
 	for _, e := range page.Entries {
 		if e.Kind != "DELIVERED" && e.Kind != "FAILED_DELIVERY" { // which come by themselves
-			n++
+			kinds = append(kinds, e.Kind)
 		}
 	}
-	return n
+	return kinds
+}
+
+// promise sends a promotional gift, which can be made valid for longer.
+func (s *shop) promise() gift {
+	s.Helper()
+	var order struct{ Gifts []gift }
+	s.post(giftingPath+"send-gift", `{"monetaryGift": {"value": 5, "deliveryMethodID": 3}, "paymentMethodID": 4,
+		"promotionID": "`+examples.HarborWelcomeBack+`", "validStarting": "2026-01-01T00:00:00Z", "validForDays": 3650}`, &order)
+	return order.Gifts[0]
+}
+
+// withoutID is an answer without what differs in a replay.
+func withoutID(text string) string {
+	return regexp.MustCompile(`"requestID":"[^"]*"`).ReplaceAllString(text, "")
 }
 
 // TestTwoSteps: the first call tells what would happen and does nothing; the second one does it, once, however often
@@ -198,6 +228,119 @@ func TestTwoSteps(t *testing.T) {
 	if !strings.Contains(text, `"operation":"send-gift"`) || strings.Contains(text, "/g/") {
 		t.Errorf("what became of the call: %s", text)
 	}
+}
+
+// TestTheOtherTwoSteps: a gift is unblocked, made valid for longer, and given back what was redeemed, each by the second
+// call alone, and once however often that is made; the second call goes by the gift as it is then.
+func TestTheOtherTwoSteps(t *testing.T) {
+	t.Parallel()
+	s := openWriting(t)
+	agent := s.agent(writingKey)
+	promised := s.promise()
+	var redeemed struct{ RedemptionID string }
+	s.post(redemptionPath+"redeem-gift", `{"voucherID": "`+promised.VoucherID+`", "amount": 3, "organizationID": "`+
+		examples.HarborPier39+`"}`, &redeemed)
+	for _, c := range []struct {
+		tool      string
+		arguments object
+		kind      string
+		before    func() // what makes the deed possible
+	}{
+		{"reverse_redemption", object{"redemptionID": redeemed.RedemptionID, "amount": 2, "reason": "One coffee was cold"},
+			"REVERSAL", func() {}},
+		{"extend_gift", object{"voucherID": promised.VoucherID, "validUntil": "2037-12-31T08:00:00Z"}, "EXTENDED", func() {}},
+		{"unblock_gift", object{"voucherID": s.gift.VoucherID}, "UNBLOCKED", func() {
+			s.post(giftingPath+"block-gift", `{"voucherID": "`+s.gift.VoucherID+`", "reasonCode": "LOST"}`, &struct{}{})
+		}},
+	} {
+		c.before()
+		before := s.entries()
+		_, told := agent.must(c.tool, c.arguments)
+		if told["done"] != false || told["answer"].(object)["dryRun"] != true || s.entries() != before {
+			t.Fatalf("the first call of %s: %v, %d entries after %d", c.tool, told, s.entries(), before)
+		}
+		confirmed := maps.Clone(c.arguments)
+		confirmed["confirm"] = told["confirm"]
+		first, _ := agent.must(c.tool, confirmed)
+		again, told := agent.must(c.tool, confirmed)
+		if told["done"] != true || s.entries() != before+1 || withoutID(first) != withoutID(again) {
+			t.Errorf("%s is done %d times: %s, then %s", c.tool, s.entries()-before, first, again)
+		}
+		if kind := s.newest(); kind != c.kind {
+			t.Errorf("%s made an entry of the kind %s", c.tool, kind)
+		}
+	}
+	rest := object{"redemptionID": redeemed.RedemptionID, "amount": 1}
+	_, told := agent.must("reverse_redemption", rest)
+	s.post(redemptionPath+"reverse-redemption", `{"redemptionID": "`+redeemed.RedemptionID+`", "amount": 1}`, &struct{}{})
+	before := s.entries()
+	rest["confirm"] = told["confirm"]
+	if text, value, failed := agent.use("reverse_redemption", rest); !failed || value["code"] != "ALREADY_REVERSED" ||
+		s.entries() != before {
+		t.Errorf("what somebody else has given back since is given back once more: %s", text)
+	}
+}
+
+// TestAKeyThatEndsBetweenTheSteps: a key that was revoked after the first call does nothing with the second; nor does
+// one that may only look from then on.
+func TestAKeyThatEndsBetweenTheSteps(t *testing.T) {
+	t.Parallel()
+	s := openWriting(t)
+	before := s.entries()
+	for name, c := range map[string]struct {
+		key string
+		end func(*store.Store, *merchant.Key) error
+	}{
+		"revoked": {writingKey, func(st *store.Store, k *merchant.Key) error {
+			_, err := setup.RevokeKey(t.Context(), st, k.ID.String(), time.Now())
+			return err
+		}},
+		"reading from now on": {otherKey, func(st *store.Store, _ *merchant.Key) error {
+			f, err := setup.ParseDemo("setup.yaml", []byte(strings.Replace(writingSetup(), "agent: write, secret: "+otherKey,
+				"agent: read, secret: "+otherKey, 1)))
+			if err == nil {
+				_, err = f.Apply(t.Context(), st, time.Now(), rand.Reader)
+			}
+			return err
+		}},
+	} {
+		agent := s.agent(c.key)
+		arguments := s.deeds()["block_gift"]
+		_, told := agent.must("block_gift", arguments)
+		arguments["confirm"] = told["confirm"]
+		s.Use(t, func(st *store.Store) error {
+			d, err := st.Directory(t.Context())
+			if err != nil {
+				return err
+			}
+			return c.end(st, d.Keys[merchant.HashKey(c.key)])
+		})
+		// The service learns of it within half a second. What says that it has is a call that changes nothing.
+		for learned := false; !learned; time.Sleep(20 * time.Millisecond) {
+			tools, err := s.agentOr(c.key)
+			learned = err != nil || !slices.Contains(tools, "block_gift")
+		}
+		result, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "block_gift", Arguments: arguments})
+		if err == nil && !result.IsError {
+			t.Errorf("%s: the second call answers %+v", name, result.Content[0])
+		}
+		if now := s.entries(); now != before {
+			t.Errorf("%s: the second call did something: %d entries, then %d", name, before, now)
+		}
+	}
+}
+
+// agentOr are the tools that a new agent with a key is offered, or why there is none.
+func (s *shop) agentOr(key string) (tools []string, err error) {
+	s.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(s.Context(),
+		&mcp.StreamableClientTransport{Endpoint: s.URL + "/mcp", HTTPClient: &http.Client{Transport: keyed{key}},
+			DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	return (&connected{s.T, session}).names(), nil
 }
 
 // TestHistoriesNameTheAgent: what an agent does stands in the history of the gift as done by an agent, with its key.
