@@ -58,7 +58,8 @@ func (g Guessed) Problem() *phrase.Phrase {
 }
 
 // Guessable tells of each form of the account the cards without PINs of which one would be guessed within a year: by
-// whoever tries any code of the form, or by whoever has one card and tries its neighbours.
+// whoever tries any code of the form, or by whoever has one card and tries its neighbours. All that are shorter than
+// merchant.ShortestAlone are among them.
 func (s *Summary) Guessable(a *merchant.Account) (all []Guessed) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
@@ -66,7 +67,7 @@ func (s *Summary) Guessable(a *merchant.Account) (all []Guessed) {
 			continue
 		}
 		cards := len(of.digits) + len(of.letters)
-		if merchant.Guessable(form.Space(), int64(cards)) || of.dense() {
+		if form.Length() < merchant.ShortestAlone || merchant.Guessable(form.Space(), int64(cards)) || of.dense() {
 			all = append(all, Guessed{form.Length(), cards})
 		}
 	}

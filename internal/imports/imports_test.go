@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +78,39 @@ func TestSquareCountsCents(t *testing.T) {
 		lines, problems, s := file(t, merchant.FromSquare, strings.NewReader(text))
 		if (want == 0) != (len(lines) == 0) || want == 0 && len(problems) != 1 || s.Total != want {
 			t.Errorf("%q: %+v, %v", text, lines, problems)
+		}
+	}
+}
+
+// TestColumnsOfSystems: the names that exports and connectors have for the same facts.
+func TestColumnsOfSystems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from     merchant.System
+		text     string
+		from2030 bool
+		refused  string
+	}{
+		{merchant.FromGiftUp, "Balance,Code,Purchaser Name,Recipient Name,Initial Balance,Price,Item Name,Valid From\n" +
+			"49.99,AB12C3D4,Carla,Ana,75.49,100.00,$50 Gift Card,2030-01-01\n", true, ""},
+		{merchant.FromShopify, "Id,Code,Enabled,ExpiresOn,LastCharacters,DeactivatedAt,BalanceAmount,BalanceCurrencyCode," +
+			"InitialValueAmount\n1,abcdefgh12345678,true,,5678,,49.99,USD,75.49\n", false, ""},
+		{merchant.FromShopify, "Code,BalanceAmount,DeactivatedAt\nabcdefgh12345678,49.99,2024-01-01\n", false,
+			"does not take this gift any more"},
+		{merchant.FromLightspeed, "Code,Balance,Created at,Last used,Expiry,Status,Last recipient email\n" +
+			"000123456789,49.99,2024-01-01,2024-02-01,2031-01-01,active,ana@example.com\n", false, ""},
+		{merchant.FromLightspeed, "Code,Balance,Status\n000123456789,49.99,transferred\n", false, "does not take this gift"},
+		{merchant.FromSquare, "Id,State,BalanceMoneyAmount,BalanceMoneyCurrency,GiftCardAccountNumber,CreatedAt\n" +
+			"gftc:1,ACTIVE,4999,USD,7783320001234567,2024-01-01T00:00:00Z\n", false, ""},
+	} {
+		lines, problems, _ := file(t, c.from, strings.NewReader(c.text))
+		switch {
+		case c.refused != "":
+			if len(lines) > 0 || !strings.Contains(fmt.Sprint(problems), c.refused) {
+				t.Errorf("%s %q: %+v, %v", c.from, c.text, lines, problems)
+			}
+		case len(lines) != 1 || lines[0].Balance != 49_99 || (lines[0].ValidFrom.Year() == 2030) != c.from2030:
+			t.Errorf("%s %q: %+v, %v", c.from, c.text, lines, problems)
 		}
 	}
 }
@@ -373,6 +407,31 @@ func TestCodesThatWouldBeGuessedNeedPINs(t *testing.T) {
 		_, problems, s := file(t, merchant.FromOther, strings.NewReader(in.String()))
 		if got := s.Guessable(account(t)); (len(got) > 0) != c.guessed || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", c.name, got, problems)
+		}
+	}
+}
+
+// TestFiveCharactersAreNeverEnough: a single card with a code of five characters needs a PIN. One of six does not.
+func TestFiveCharactersAreNeverEnough(t *testing.T) {
+	t.Parallel()
+	a := account(t)
+	a.ImportedCodes = []merchant.CodeForm{{Alphanumeric: 5, Fold: true}, {Alphanumeric: 6, Fold: true}}
+	for text, want := range map[string][]Guessed{
+		"AB12C,5,":                {{5, 1}},
+		"AB12C,5,4711":            nil,
+		"AB12C,5,4711\nXY34Z,5,":  {{5, 1}},
+		"AB12CD,5,\nAB12C,5,4711": nil,
+	} {
+		r, err := NewReader(strings.NewReader("code,balance,pin\n"+text+"\n"), a, merchant.FromOther, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s Summary
+		for line, problems, err := r.Next(); err == nil; line, problems, err = r.Next() {
+			s.Add(line, problems)
+		}
+		if got := s.Guessable(a); !slices.Equal(got, want) || s.Refused > 0 {
+			t.Errorf("%q: %v, %+v", text, got, s.Problems)
 		}
 	}
 }

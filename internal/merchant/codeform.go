@@ -24,10 +24,12 @@ func Systems() []System {
 	return []System{FromSquare, FromShopify, FromToast, FromGiftUp, FromWooCommerce, FromLightspeed, FromOther}
 }
 
-// The bounds of the codes of other systems.
+// The bounds of the codes of other systems. Codes shorter than ShortestAlone are never enough to take a card anywhere: a
+// receipt that shows their end leaves few to try.
 const (
-	MinImportedCode = 6
+	MinImportedCode = 5
 	MaxImportedCode = 32
+	ShortestAlone   = 6
 )
 
 // CodeForm is the form of codes that another system gave out, and that go on working. Either Digits or Alphanumeric

@@ -61,11 +61,14 @@ func TestCardsOfAnotherSystemGoOnWorking(t *testing.T) {
 		return w.post("validate-gift", `{"voucherCode":`+strings.ReplaceAll(code, "`", `"`)+at, headers...)
 	}
 	validate("`0006123456789012`").refused(400, refusal.InvalidCodeFormat, "voucherCode")
-	a := w.declare(merchant.CodeForm{Digits: 16}, merchant.CodeForm{Alphanumeric: 10, Fold: true})
+	a := w.declare(merchant.CodeForm{Digits: 16}, merchant.CodeForm{Alphanumeric: 10, Fold: true},
+		merchant.CodeForm{Alphanumeric: 5, Fold: true})
+	short := w.bring(a, "AB12C")
 	old, folded := w.bring(a, "0006123456789012"), w.bring(a, "GIFT-OI-0123")
 	ours := w.send(ofMoney("25"))
 	for code, want := range map[string]guid.ID{"0006123456789012": old.ID, "0006 1234-5678 9012": old.ID,
-		";0006123456789012=991212345?": old.ID, "%B0006123456789012^GIFT^9912?": old.ID, "giftoi0123": folded.ID} {
+		";0006123456789012=991212345?": old.ID, "%B0006123456789012^GIFT^9912?": old.ID, "giftoi0123": folded.ID,
+		"ab-I2c": short.ID} {
 		r := validate("`" + code + "`").want(200)
 		if r.at("voucherID") != want.String() || r.at("currentBalance") != "50.00" {
 			t.Errorf("%q finds %s", code, r.body)
@@ -85,7 +88,7 @@ func TestCardsOfAnotherSystemGoOnWorking(t *testing.T) {
 	for _, code := range []string{"6123456789012", "0006123456789013", "anything"} {
 		validate("`"+code+"`").refused(404, refusal.NotFound, "voucherCode")
 	}
-	for _, code := range []string{"`12345`", "`_________`", "6006123456789012"} {
+	for _, code := range []string{"`1234`", "`_________`", "6006123456789012"} {
 		validate(code).refused(400, refusal.InvalidCodeFormat, "voucherCode")
 	}
 	validate("`0006123456789012`", as(cornerKey)...).refused(400, refusal.InvalidCodeFormat, "voucherCode")

@@ -1557,7 +1557,7 @@ export interface components {
             reference?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -2268,7 +2268,7 @@ export interface components {
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -2935,7 +2935,7 @@ export interface components {
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -3668,7 +3668,7 @@ export interface components {
             verificationCode?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -3759,7 +3759,7 @@ export interface components {
                 verificationCode?: string | null;
                 /**
                  * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-                 *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+                 *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
                  *     without, or the track of the card's magnetic stripe.
                  */
                 voucherCode?: string | null;
@@ -4008,7 +4008,7 @@ export interface components {
             idempotencyKey?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -4117,7 +4117,7 @@ export interface components {
             reference?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -4363,7 +4363,7 @@ export interface components {
             idempotencyKey?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -4476,7 +4476,7 @@ export interface components {
             redemptionID?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -4622,7 +4622,7 @@ export interface components {
             reloadID?: string | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -5350,7 +5350,7 @@ export interface components {
             validateTargetType?: boolean | null;
             /**
              * @description The 12 digits on the card, without formatting, as a string or as an integer without fraction or exponent. Where the set-up of the account has
-             *     importedCodes, also the code of a card from another system: a string of 6 to 32 letters and digits, with spaces, dashes and dots between them or
+             *     importedCodes, also the code of a card from another system: a string of 5 to 32 letters and digits, with spaces, dashes and dots between them or
              *     without, or the track of the card's magnetic stripe.
              */
             voucherCode?: string | null;
@@ -5565,7 +5565,7 @@ export interface components {
              */
             vatTreatment: "multiPurpose" | "singlePurpose" | null;
             /**
-             * @description The 12 digits on the card, the first of them not 0; of a card from another system, its 6 to 32 letters and digits. A secret, like the token. Of a
+             * @description The 12 digits on the card, the first of them not 0; of a card from another system, its 5 to 32 letters and digits. A secret, like the token. Of a
              *     gift that is looked up, sent again or rescheduled, code, token, giftURL and printURL are null without the permission codes.
              */
             voucherCode: string | null;

@@ -68,14 +68,14 @@ export function read(text) {
 }
 
 /**
- * card says what was typed or swiped of a card from another system: {voucherCode} for its 6 to 32 letters and digits, however they
+ * card says what was typed or swiped of a card from another system: {voucherCode} for its 5 to 32 letters and digits, however they
  * are grouped, or for the number on the track of a magnetic stripe; null for anything else. Which of them exist, the service knows.
  */
 export function card(text) {
   const trimmed = String(text).replace(/^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu, "").replace(/^\][A-Za-z][0-9A-Za-z]/, "");
   const number = /^(?:;|%B)([^=^?]*)/.exec(trimmed)?.[1] ?? trimmed;
   const code = number.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}.·\u2212]/gu, "");
-  return /^[0-9A-Za-z]{6,32}$/.test(code) ? { voucherCode: code } : null;
+  return /^[0-9A-Za-z]{5,32}$/.test(code) ? { voucherCode: code } : null;
 }
 
 /** product tells the barcode of a product, by its length and its check digit (GS1): whoever scans goods asks for no gift. */
