@@ -62,8 +62,8 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestMCPWhileTheServiceRestarts: a call while the service is away fails and says so, and the next one works, without the
-// agent starting boon mcp anew. A call with a confirmation that failed in between is done once by the next one.
+// TestMCPWhileTheServiceRestarts: a call while the service is away fails and says so, and the next one works, without
+// the agent starting boon mcp anew. A call with a confirmation that failed in between is done once by the next one.
 func TestMCPWhileTheServiceRestarts(t *testing.T) {
 	t.Parallel()
 	s := boontest.Example(t, server.Config{})

@@ -60,10 +60,10 @@ type Format struct {
 
 // lacks is what the export of a system does not hold, and the way round it. Of the others, it holds all that is needed.
 var lacks = map[merchant.System]phrase.Text{
-	merchant.FromLightspeed: "Lightspeed K-Series lists a system ID beside each card. The code is what the QR code or the " +
-		"print on the card says.",
-	merchant.FromShopify: "Shopify shows a whole code only when the card is made; afterwards last_characters is all there " +
-		"is. Take the codes from the app or the list with which the cards were made, or import without " +
+	merchant.FromLightspeed: "Lightspeed K-Series lists a system ID beside each card. The code is what the QR code or " +
+		"the print on the card says.",
+	merchant.FromShopify: "Shopify shows a whole code only when the card is made; afterwards last_characters is all " +
+		"there is. Take the codes from the app or the list with which the cards were made, or import without " +
 		"these cards and replace each one as its guest comes.",
 	merchant.FromSquare: "If the file of Square's dashboard shows only the last digits of the card numbers, list the " +
 		"cards with Square's Gift Cards API, whose gan is the whole number.",

@@ -359,7 +359,8 @@ func TestProblemsAreBounded(t *testing.T) {
 		t.Errorf("%d refused, %d told", s.Refused, len(s.Problems))
 	}
 	_, problems, _ := file(t, merchant.FromOther, bad(5_000, "x,\"y\"z\n"))
-	if len(problems) != maxUnclosed+1 || !strings.Contains(problems[len(problems)-1].Said.String(), "too many quotation marks") {
+	last := problems[len(problems)-1]
+	if len(problems) != maxUnclosed+1 || !strings.Contains(last.Said.String(), "too many quotation marks") {
 		t.Errorf("%d problems, the last %v", len(problems), problems[len(problems)-1])
 	}
 }

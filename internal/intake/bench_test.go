@@ -15,8 +15,8 @@ import (
 	"boon.example/internal/intake"
 )
 
-// BenchmarkImport brings LINES (10,000) cards in; each has a recipient and an address. It tells the processor time of the
-// process for each card, which says more than the clock where others work beside it.
+// BenchmarkImport brings LINES (10,000) cards in; each has a recipient and an address. It tells the processor time of
+// the process for each card, which says more than the clock where others work beside it.
 func BenchmarkImport(b *testing.B) {
 	lines, err := strconv.Atoi(os.Getenv("LINES"))
 	if err != nil {

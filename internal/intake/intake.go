@@ -379,7 +379,8 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	if err != nil {
 		return err
 	}
-	w := &writer{Store: s, order: o, report: r, m: m, pace: pace{size: firstGroup, traffic: s.Traffic(ctx)}, total: r.Taken}
+	w := &writer{Store: s, order: o, report: r, m: m, total: r.Taken,
+		pace: pace{size: firstGroup, traffic: s.Traffic(ctx)}}
 	var total, pieces money.Amount
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		if len(problems) > 0 {
@@ -512,8 +513,8 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 
 // id is a new id for the next gift or its entry. Those of one import tell the same instant; behind it, they count its
 // gifts. So they lie in the order of the file, and whoever writes them adds to the ends of tables and indexes. Drawn by
-// lot, each gift would change a page of its own in every one of them. 67 million gifts have an order; those behind begin
-// it again, and 48 bits that are drawn tell them apart.
+// lot, each gift would change a page of its own in every one of them. 67 million gifts have an order; those behind
+// begin it again, and 48 bits that are drawn tell them apart.
 func (w *writer) id() guid.ID {
 	id := idAt(w.m.AsOf)
 	n := w.m.Staged + len(w.gifts)
@@ -539,7 +540,7 @@ func methodFor(to string) contact.Method {
 	return contact.SMS
 }
 
-// write writes the gifts that wait, and rests: tills have their turns.
+// write writes the gifts that wait, and pauses: tills have their turns.
 func (w *writer) write(ctx context.Context) error {
 	if len(w.gifts) == 0 {
 		return nil

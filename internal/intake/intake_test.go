@@ -148,8 +148,8 @@ func TestImport(t *testing.T) {
 	w.verify(t)
 }
 
-// TestInTheOrderOfTheFile: gifts and their entries have ids in the order of the file, also of an import that was stopped
-// and went on. Else each row would be written on a page of its own.
+// TestInTheOrderOfTheFile: gifts and their entries have ids in the order of the file, also of an import that was
+// stopped and went on. Else each row would be written on a page of its own.
 func TestInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,8 +2,8 @@ package intake
 
 import "time"
 
-// How many gifts are written at once: as many as take about aloneTime, and far fewer while others have to wait, as tills
-// do on the embedded database. Large groups cost less.
+// How many gifts are written at once: as many as take about aloneTime, and far fewer while others have to wait, as
+// tills do on the embedded database. Large groups cost less.
 const (
 	firstGroup = 100
 	leastGroup = 25
@@ -21,7 +21,7 @@ type pace struct {
 	met     time.Time // when somebody else was met last
 }
 
-// wrote takes note of a group that was written, and gives how long to rest after it: as long as it took.
+// wrote takes note of a group that was written, and gives how long to pause after it: as long as it took.
 func (p *pace) wrote(took time.Duration, traffic int64, now time.Time) (rest time.Duration) {
 	if traffic != p.traffic {
 		if p.traffic = traffic; now.Sub(p.met) >= quiet {

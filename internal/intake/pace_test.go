@@ -6,7 +6,7 @@ import (
 )
 
 // TestPace: groups grow while nobody else is there. From the moment that somebody is, they are short, until nobody was
-// for a while. After each, the import rests as long as it wrote.
+// for a while. After each, the import pauses as long as it wrote.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	const each = 100 * time.Microsecond // a gift

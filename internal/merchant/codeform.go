@@ -24,8 +24,8 @@ func Systems() []System {
 	return []System{FromSquare, FromShopify, FromToast, FromGiftUp, FromWooCommerce, FromLightspeed, FromOther}
 }
 
-// The bounds of the codes of other systems. Codes shorter than ShortestAlone are never enough to take a card anywhere: a
-// receipt that shows their end leaves few to try.
+// The bounds of the codes of other systems. Codes shorter than ShortestAlone are never enough to take a card anywhere:
+// a receipt that shows their end leaves few to try.
 const (
 	MinImportedCode = 5
 	MaxImportedCode = 32

@@ -94,7 +94,8 @@ func TestFilesAreRead(t *testing.T) {
 		"a zero byte": {"contact,value\nana\x00@example.com,5\n", nil,
 			[]string{"2 : said: The line has a zero byte in it: the file is damaged."}},
 		"too many columns": {"contact,value\nana@example.com,5,6\n", nil,
-			[]string{"2 : said: The line has 3 columns, and the file names 2: put a text with \",\" in it into quotation marks."}},
+			[]string{"2 : said: The line has 3 columns, and the file names 2: put a text with \",\" in it into quotation " +
+				"marks."}},
 		"an open quotation mark": {"contact,value\n\"ana@example.com,5\nben@example.com,5\n",
 			[]string{"3 |ben@example.com||5.00"}, []string{"2 : said: A quotation mark is opened and never closed."}},
 	} {

@@ -103,8 +103,8 @@ func (c *Call) document(refused *refusal.Error, status int) ledger.Answer {
 // reads is the language in which the caller is told a refusal.
 func (c *Call) reads() merchant.Language { return locale.ForRefusals(c.HTTP.Header["Accept-Language"]) }
 
-// Words gives the sentences of a success in the caller's language, as those of refusals are. It is asked once the answer
-// is there, as the answer says which language that is.
+// Words gives the sentences of a success in the caller's language, as those of refusals are. It is asked once the
+// answer is there, as the answer says which language that is.
 func (c *Call) Words() func(phrase.Text) string {
 	c.sayLanguage()
 	return locale.Words(c.reads())

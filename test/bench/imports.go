@@ -34,8 +34,8 @@ func (h *trial) imports() error {
 	}
 	figure := func(all []float64) float64 { return median(all, func(f float64) float64 { return f }) }
 	times := figure(p99[1]) / figure(p99[0])
-	h.report.note("**tills beside a neighbour's import**: idle p50 %.2f ms, p99 %.2f ms; beside it p50 %.2f ms, p99 %.2f ms, "+
-		"**%.1f times** idle. The import writes %.0f gifts a second beside the tills, and %.0f without them.",
+	h.report.note("**tills beside a neighbour's import**: idle p50 %.2f ms, p99 %.2f ms; beside it p50 %.2f ms, "+
+		"p99 %.2f ms, **%.1f times** idle. The import writes %.0f gifts a second beside the tills, and %.0f without them.",
 		figure(p50[0]), figure(p99[0]), figure(p50[1]), figure(p99[1]), times, figure(beside), figure(alone))
 	if most := h.options.imports; most > 0 && times > most {
 		return fmt.Errorf("%s: beside a neighbour's import the p99 of redemptions is %.1f times that of an idle service, "+
@@ -84,7 +84,8 @@ func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, e
 	}
 	beside = float64(then.GiftsWritten-first.GiftsWritten) / time.Since(begun).Seconds()
 	begun = time.Now()
-	return s, beside, float64(importLines-then.GiftsWritten) / h.finished(c, first.ImportID).Sub(begun).Seconds(), h.ctx.Err()
+	took := h.finished(c, first.ImportID).Sub(begun)
+	return s, beside, float64(importLines-then.GiftsWritten) / took.Seconds(), h.ctx.Err()
 }
 
 // finished waits for the end of an import.

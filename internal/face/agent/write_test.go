@@ -230,8 +230,8 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// TestTheOtherTwoSteps: a gift is unblocked, made valid for longer, and given back what was redeemed, each by the second
-// call alone, and once however often that is made; the second call goes by the gift as it is then.
+// TestTheOtherTwoSteps: a gift is unblocked, made valid for longer, and given back what was redeemed, each by the
+// second call alone, and once however often that is made; the second call goes by the gift as it is then.
 func TestTheOtherTwoSteps(t *testing.T) {
 	t.Parallel()
 	s := openWriting(t)

@@ -215,8 +215,8 @@ func TestImportsAreJudgedInTheCallersLanguage(t *testing.T) {
 	const file = "code,balance,pin\n6006123456789012,\"1,234\",12\n600612345678901,-1,\n"
 	for language, told := range map[string][]string{
 		"": {"en", "3 gifts were expected, and the file has 0.", "A PIN has 4 to 12 digits.",
-			"The code has 15 digits, and importedCodes in the set-up declares 16: a spreadsheet may have taken the zeros at its " +
-				"beginning away.", "The amount is negative.", "This is a PDF file, no CSV file"},
+			"The code has 15 digits, and importedCodes in the set-up declares 16: a spreadsheet may have taken the zeros at " +
+				"its beginning away.", "The amount is negative.", "This is a PDF file, no CSV file"},
 		"de-AT": {"de", "3 Gutscheine wurden erwartet, und die Datei hat 0.", "Eine PIN hat 4 bis 12 Ziffern.",
 			"Der Code hat 15 Ziffern, und importedCodes in der Einrichtung nennt 16: Eine Tabellenkalkulation hat vielleicht " +
 				"die Nullen am Anfang weggelassen.", "Der Betrag ist negativ.", "Das ist eine PDF-Datei, keine CSV-Datei"},

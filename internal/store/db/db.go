@@ -220,8 +220,8 @@ func (d *DB) Full(err error) bool { return d.backend.full(err) }
 // Rejected tells that a statement broke a constraint.
 func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
 
-// Traffic is another number than before where others waited for the one writer since, or wrote, also in other processes.
-// It stays 0 where nobody waits for it.
+// Traffic is another number than before where others waited for the one writer since, or wrote, also in other
+// processes. It stays 0 where nobody waits for it.
 func (d *DB) Traffic(ctx context.Context) int64 { return d.backend.traffic(ctx) }
 
 // NoteHead notes, beside an embedded database, the newest row of a hash chain, once that is committed: a database that

@@ -204,7 +204,8 @@ func (u *uploaded) check() error {
 
 // answer tells what the file comes to.
 func (u *uploaded) answer() (ledger.Answer, error) {
-	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report, u.Words(), u.MachineTime()) }), nil
+	words, now := u.Words(), u.MachineTime()
+	return u.Answer(ledger.OK, func(w *wire.Writer) { writeChecked(w, u.order, u.report, words, now) }), nil
 }
 
 // readImport reads how a file is to be taken.
