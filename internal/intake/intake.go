@@ -189,7 +189,7 @@ func (r *Report) readFinished(o *Order) error {
 	if err != nil {
 		return fmt.Errorf("import %s is finished: %w", r.Begun.ID, err)
 	}
-	if r.Total, err = o.Account.Currency.Parse(c.Total); err != nil {
+	if r.Total, err = o.Account.Currency.ParseSigned(c.Total); err != nil {
 		return fmt.Errorf("the certificate of import %s: %w", r.Begun.ID, err)
 	}
 	r.Read, r.Taken, r.Refused, r.Pieces = c.LinesRead, c.Imported, c.Refused, c.Pieces
@@ -227,7 +227,7 @@ func (r *Report) compare(o *Order) {
 	if o.Total == "" {
 		return
 	}
-	want, err := o.Account.Currency.Parse(o.Total)
+	want, err := o.Account.Currency.ParseSigned(o.Total)
 	if err != nil {
 		r.Differs = append(r.Differs, phrase.New("The total that was expected is no amount of %s.", o.Account.Currency.Code))
 	} else if want != r.Total {

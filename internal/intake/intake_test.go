@@ -148,6 +148,22 @@ func TestImport(t *testing.T) {
 	w.verify(t)
 }
 
+// TestItemsAlone: gifts of pieces come to no money. They are brought in all the same, with 0 as the total that is
+// expected, and the certificate is there again.
+func TestItemsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := strings.NewReader("code,quantity,label\n6006000000000001,3,Latte\n6006000000000002,1,Latte\n")
+	for range 2 {
+		o := w.order()
+		o.Count, o.Total = 2, "0.00"
+		r, m, err := w.run(t.Context(), w, o, file)
+		if err != nil || m.State != intake.Finished || r.Pieces != 4 || r.Total != 0 {
+			t.Fatalf("%+v, %+v, %v", r, m, err)
+		}
+	}
+}
+
 // TestInTheOrderOfTheFile: gifts and their entries have ids in the order of the file, also of an import that was
 // stopped and went on. Else each row would be written on a page of its own.
 func TestInTheOrderOfTheFile(t *testing.T) {

@@ -39,6 +39,10 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if !strings.Contains(good.body, "Bring in 2 cards with $36.75") {
 		t.Fatalf("a good file is told as %s", good.body)
 	}
+	none := ann.send(at+"/check", url.Values{"from": {"csv"}}, "file", []byte("code,balance\n6006123456789012,-1\n"))
+	if none.status != http.StatusOK || !strings.Contains(none.body, "The amount is negative.") {
+		t.Errorf("a file without a good line is answered %d: %s", none.status, none.body)
+	}
 	const takers = "these API keys take them"
 	tills := ann.send(at+"/check", url.Values{"from": {"csv"}, "tillsOnly": {"true"}}, "file", []byte(file)).body
 	if !strings.Contains(tills, takers) || !strings.Contains(tills, "<li>head office</li>") ||

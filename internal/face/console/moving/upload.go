@@ -141,7 +141,7 @@ func check(r *desk.Request) (desk.View, error) {
 	}
 	a := r.Account
 	f.Typed["expectCount"], f.Typed["expectTotal"] = strconv.Itoa(f.Checked.Gifts), f.Checked.Total.String()
-	total, err := a.Currency.Parse(money.Number(f.Checked.Total))
+	total, err := a.Currency.ParseSigned(money.Number(f.Checked.Total))
 	if err != nil {
 		return desk.View{}, err
 	}
