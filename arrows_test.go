@@ -234,6 +234,7 @@ var arrows = map[string][]string{
 		"internal/export",
 		"internal/face/api/payload",
 		"internal/gift",
+		"internal/gift/codes",
 		"internal/intake",
 		"internal/intake/page",
 		"internal/ledger",
@@ -246,6 +247,7 @@ var arrows = map[string][]string{
 	"internal/face/api/outcome": {
 		"internal/face/api/payload",
 		"internal/gift",
+		"internal/gift/codes",
 		"internal/ledger",
 		"internal/wire",
 	},
@@ -673,6 +675,7 @@ var arrows = map[string][]string{
 		"internal/base/normalize",
 		"internal/base/ratelimit",
 		"internal/cashout",
+		"internal/event",
 		"internal/gift",
 		"internal/gift/codes",
 		"internal/gift/operation",

@@ -19,6 +19,7 @@ type CreateStockRequest struct {
 	OrganizationID    string  `json:"organizationID,omitzero"` // the only location where they will be good; absent: all
 	VoucherDesignID   string  `json:"voucherDesignID,omitzero"`
 	VerificationCodes bool    `json:"verificationCodes,omitzero"` // each gets one of four digits
+	ActivationCodes   bool    `json:"activationCodes,omitzero"`   // each gets one of 16 digits, by which it is sold
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }
@@ -39,6 +40,7 @@ type Stock struct {
 	EquivalentValue   Decimal   `json:"equivalentValue"`
 	VoucherDesignID   string    `json:"voucherDesignID"`
 	VerificationCodes bool      `json:"verificationCodes"`
+	ActivationCodes   bool      `json:"activationCodes"`
 	Status            Status    `json:"status"`
 	StatusID          int       `json:"statusID"`
 	CreatedAt         time.Time `json:"createdAt"`
@@ -51,8 +53,8 @@ func (c *Client) CreateStock(ctx context.Context, r CreateStockRequest) (*Stock,
 	return answered(ctx, c, post(OpCreateStock, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
-// ActivateGiftRequest asks to give a card its value, as it is sold. Exactly one of VoucherID, VoucherCode and
-// VoucherPublicToken is given, and all that says who paid.
+// ActivateGiftRequest asks to give a card its value, as it is sold. Exactly one of VoucherID, VoucherCode,
+// VoucherPublicToken and ActivationCode is given, and all that says who paid.
 type ActivateGiftRequest struct {
 	OrganizationID                          string `json:"organizationID,omitzero"`
 	PointOfSaleSystemOrganizationIdentifier string `json:"pointOfSaleSystemOrganizationIdentifier,omitzero"`
@@ -60,6 +62,7 @@ type ActivateGiftRequest struct {
 	VoucherID          string `json:"voucherID,omitzero"`
 	VoucherCode        string `json:"voucherCode,omitzero"`
 	VoucherPublicToken string `json:"voucherPublicToken,omitzero"`
+	ActivationCode     string `json:"activationCode,omitzero"` // the second number on the card, of 16 digits
 
 	Amount          Decimal       `json:"amount,omitzero"`    // absent for a card of fixed worth
 	PricePaid       Decimal       `json:"pricePaid,omitzero"` // absent: as much as the card is worth from now on
@@ -128,7 +131,9 @@ type StockFormat string
 // The forms.
 const (
 	StockPDF StockFormat = "pdf" // sheets of ten cards
-	StockCSV StockFormat = "csv" // code, lastFour, verificationCode, status, link, codeText, verificationText
+	// StockCSV has the columns code, lastFour, verificationCode, status, link, codeText, verificationText, activationCode
+	// and activationText.
+	StockCSV StockFormat = "csv"
 )
 
 // ExportStock gives the codes of the cards of a stock that were not activated yet, as a file. Each download is noted by

@@ -20,6 +20,7 @@ import (
 const (
 	Expiring        gift.EventType = "gift.expiring" // ExpiringBefore the end of its validity
 	Expired         gift.EventType = "gift.expired"
+	Probed          gift.EventType = "gift.probed" // a card that is not sold yet was asked for by its code
 	KeyCreated      gift.EventType = "key.created"
 	KeyRevoked      gift.EventType = "key.revoked"
 	GuessingLimited gift.EventType = "guessing.limited" // GuessAlarm was reached
@@ -36,13 +37,16 @@ const (
 // ExpiringBefore is how long before the end of a gift's validity Expiring tells of it.
 const ExpiringBefore = 7 * 24 * time.Hour
 
+// ProbedEvery is how often Probed tells of the same card.
+const ProbedEvery = 24 * time.Hour
+
 // Kept is how long events can be read. The histories of gifts stay for ever.
 const Kept = 90 * 24 * time.Hour
 
 // Types lists them all.
 func Types() []gift.EventType {
-	all := []gift.EventType{gift.EventHoldCaptured, Expiring, Expired, KeyCreated, KeyRevoked, GuessingLimited, PINLimited,
-		WebhookCreated, WebhookChanged, WebhookDeleted, ImportStarted, ImportFinished, ImportUndone, WentBack}
+	all := []gift.EventType{gift.EventHoldCaptured, Expiring, Expired, Probed, KeyCreated, KeyRevoked, GuessingLimited,
+		PINLimited, WebhookCreated, WebhookChanged, WebhookDeleted, ImportStarted, ImportFinished, ImportUndone, WentBack}
 	for _, kind := range gift.Kinds() {
 		if t := kind.EventType(); !slices.Contains(all, t) {
 			all = append(all, t)

@@ -33,6 +33,11 @@ func NoSuchCode() *refusal.Error {
 	return refusal.At(refusal.NotFound, refusal.FieldCode, "There is no gift with this code.")
 }
 
+// NoSuchActivationCode is told of what no card of the account is sold by.
+func NoSuchActivationCode() *refusal.Error {
+	return refusal.At(refusal.NotFound, refusal.FieldActivationCode, "There is no card with this activation code.")
+}
+
 // NoSuchToken see NoSuchCode.
 func NoSuchToken() *refusal.Error {
 	return refusal.At(refusal.NotFound, refusal.FieldToken, "There is no gift with this token.")

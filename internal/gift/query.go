@@ -38,10 +38,11 @@ type Page struct {
 
 // Stock is what there is of the cards that one create-stock request made.
 type Stock struct {
-	OrderID guid.ID
-	Made    int  // cards
-	Unsold  int  // those that were not activated yet
-	Card    Gift // one of these
+	OrderID         guid.ID
+	Made            int  // cards
+	Unsold          int  // those that were not activated yet
+	ActivationCodes bool // each has one
+	Card            Gift // one of these
 }
 
 // MaxRead is how many gifts or entries one page of a list looks at. Where few fit the filter, a page comes with fewer

@@ -258,6 +258,9 @@ func (t Target) Check(v *Voucher) error {
 type Card struct {
 	Code  codes.VoucherCode
 	Token codes.Token
+	// Activation is the number by which a card of a stock is sold: when the card is made, and where it is printed. What
+	// is looked up does not have it. The zero one: it has none.
+	Activation codes.ActivationCode
 
 	Label            string // item gifts
 	Terms            string

@@ -154,6 +154,8 @@ type Issue struct {
 	Gifts []gift.Gift // as order.Issue made them
 	Bytes int         // of the answer, about
 
+	ActivationCodes bool // the cards, of a stock, get each a number by which it is sold
+
 	ahead time.Duration // of the account's clock
 	at    time.Time     // when they were made, by the machine's clock
 	sheet codes.Token   // of the link to the printed gifts; the zero one: none is printed
@@ -163,6 +165,7 @@ type Issue struct {
 // draw gives the gifts new ids and secrets. A code may be taken already; decide finds out.
 func (i *Issue) draw(random io.Reader) (err error) {
 	order, drawn := idAhead(i.ahead), map[codes.VoucherCode]bool{{}: true}
+	activations := map[codes.ActivationCode]bool{{}: true}
 	for n := range i.Gifts {
 		g := &i.Gifts[n]
 		g.ID, g.OrderID, g.Card.Code = idAhead(i.ahead), order, codes.VoucherCode{}
@@ -178,6 +181,12 @@ func (i *Issue) draw(random io.Reader) (err error) {
 		if err = g.DrawVerification(random); err != nil {
 			return err
 		}
+		for g.Card.Activation = (codes.ActivationCode{}); i.ActivationCodes && activations[g.Card.Activation]; {
+			if g.Card.Activation, err = codes.NewActivationCode(random); err != nil {
+				return err
+			}
+		}
+		activations[g.Card.Activation] = true
 	}
 	if slices.ContainsFunc(i.Gifts, func(g gift.Gift) bool {
 		return g.Card.Method == contact.Printed && g.Status != gift.NotActivated

@@ -29,6 +29,7 @@ type Stock struct {
 	LocationID        guid.ID
 	DesignID          guid.ID
 	VerificationCodes bool
+	ActivationCodes   bool
 }
 
 // Make judges a create-stock request and makes its cards, without ids and secrets. unread is as for Issue. It fails as

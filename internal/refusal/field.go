@@ -12,24 +12,26 @@ type Field string
 
 // The fields that name what a request is about, and where it is made.
 const (
-	FieldGift        Field = "gift"
-	FieldCode        Field = "code"
-	FieldToken       Field = "token"
-	FieldRedemption  Field = "redemption"
-	FieldHold        Field = "hold"
-	FieldReload      Field = "reload"
-	FieldActivation  Field = "activation"
-	FieldKey         Field = "key"         // the Idempotency-Key of the request itself
-	FieldOriginalKey Field = "originalKey" // that of what is to be undone
-	FieldOperation   Field = "operation"   // that the original key was sent with
-	FieldOrder       Field = "order"
-	FieldReference   Field = "reference" // of a purchase
-	FieldStorefront  Field = "storefront"
-	FieldAccount     Field = "account"
-	FieldProgram     Field = "program"
-	FieldLocation    Field = "location"
-	FieldPointOfSale Field = "pointOfSale"
-	FieldPerson      Field = "person" // who stands at the till
+	FieldGift       Field = "gift"
+	FieldCode       Field = "code"
+	FieldToken      Field = "token"
+	FieldRedemption Field = "redemption"
+	FieldHold       Field = "hold"
+	FieldReload     Field = "reload"
+	FieldActivation Field = "activation"
+
+	FieldActivationCode Field = "activationCode" // that a card is sold by
+	FieldKey            Field = "key"            // the Idempotency-Key of the request itself
+	FieldOriginalKey    Field = "originalKey"    // that of what is to be undone
+	FieldOperation      Field = "operation"      // that the original key was sent with
+	FieldOrder          Field = "order"
+	FieldReference      Field = "reference" // of a purchase
+	FieldStorefront     Field = "storefront"
+	FieldAccount        Field = "account"
+	FieldProgram        Field = "program"
+	FieldLocation       Field = "location"
+	FieldPointOfSale    Field = "pointOfSale"
+	FieldPerson         Field = "person" // who stands at the till
 )
 
 // The fields of a redemption, a reversal, a cancellation and a transfer.

@@ -118,6 +118,18 @@ func (k *Keys) TokenHashes(t codes.Token) [][]byte { return k.hashes("token", t.
 // TokenHash is what a new token will be found by. It shares no value with any CodeHash.
 func (k *Keys) TokenHash(t codes.Token) []byte { return k.hash("token", t.Reveal()) }
 
+// ActivationHash is what a card of a stock of an account will be found by when it is sold: it shares no value with any
+// CodeHash, also where the account has codes of other systems with as many digits. ActivationHashes are those that it
+// can have been given: with every key, the current one first.
+func (k *Keys) ActivationHash(account guid.ID, c codes.ActivationCode) []byte {
+	return k.hash("activation", string(account[:])+c.Reveal())
+}
+
+// ActivationHashes see ActivationHash.
+func (k *Keys) ActivationHashes(account guid.ID, c codes.ActivationCode) [][]byte {
+	return k.hashes("activation", string(account[:])+c.Reveal())
+}
+
 // SheetHash is what the link to an order's printed sheet will be found by, and SheetHashes are what it can have been
 // noted under.
 func (k *Keys) SheetHash(t codes.Token) []byte { return k.hash("sheet", t.Reveal()) }

@@ -35,6 +35,20 @@ func (c *Call) FindByCode(code codes.VoucherCode, location guid.ID) (g gift.Gift
 	return g, err
 }
 
+// FindByActivationCode looks the card of a stock up that is sold by an activation code, for use at a location. It is
+// limited against guessing together with codes, and a miss costs as much. The number of a card that was replaced finds
+// nothing: it stands on the card that is worth nothing any more.
+func (c *Call) FindByActivationCode(code codes.ActivationCode, location guid.ID) (g gift.Gift, err error) {
+	err = c.guesses.lookUp(c.ctx, c.Till(location), func() (cost int, err error) {
+		g, err = c.config.Records.GiftByActivationCode(c.ctx, c.Account.ID, code)
+		if err == nil && g.Replaced > 0 {
+			g, err = gift.Gift{}, refusal.NotFound
+		}
+		return c.checkUse(&g, err, location, gift.NoSuchActivationCode)
+	})
+	return g, err
+}
+
 // checkUse tells what became of a look-up, and what it costs: missing, where the caller may not know of the gift.
 func (c *Call) checkUse(g *gift.Gift, err error, location guid.ID, missing func() *refusal.Error) (cost int, _ error) {
 	found := &g.Voucher

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/ratelimit"
+	"boon.example/internal/event"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/gift/operation"
@@ -19,6 +20,8 @@ type Records interface {
 	// GiftByCode and GiftByToken find a gift of any account by its secret.
 	GiftByCode(context.Context, codes.VoucherCode) (gift.Gift, error)
 	GiftByToken(context.Context, codes.Token) (gift.Gift, error)
+	// GiftByActivationCode finds the card of an account that is sold by an activation code.
+	GiftByActivationCode(ctx context.Context, account guid.ID, code codes.ActivationCode) (gift.Gift, error)
 	// GiftWithCode finds a gift of an account by its id, if a code is its own or was that of a card of it that was
 	// replaced. Nothing is looked up by the code.
 	GiftWithCode(ctx context.Context, account, voucher guid.ID, code codes.VoucherCode) (gift.Gift, error)
@@ -36,6 +39,10 @@ type Records interface {
 	ProviderKeys(ctx context.Context, account guid.ID, begin string, most int) ([]string, error)
 	// LongAnswer reads the body of an answer that was not read with its record.
 	LongAnswer(context.Context, ledger.Long) ([]byte, error)
+
+	// NoteProbe tells that a card that is not sold yet was asked for by its code, unless that was told lately. count is
+	// asked before whether so much may be kept.
+	NoteProbe(ctx context.Context, e event.TrailEntry, now time.Time, count func() error) error
 
 	// Clock reads the clock of a test account.
 	Clock(ctx context.Context, account guid.ID) (merchant.Clock, error)

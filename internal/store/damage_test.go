@@ -25,6 +25,7 @@ type sample struct {
 	whole, spent, waiting gift.Gift // untouched; redeemed and reversed in part; not delivered yet
 	taken                 gift.Entry
 	giver                 gift.Gift // of which something was moved to another
+	toSell                gift.Gift // a card with an activation code
 }
 
 func newSample(t *testing.T) *sample {
@@ -47,6 +48,7 @@ func newSample(t *testing.T) *sample {
 	}
 	gifts := issue(t, s, account.ID, 4)
 	k.whole, k.spent, k.giver = gifts[0], gifts[1], gifts[2]
+	k.toSell = saveToSell(t, s, account.ID, 2)[0]
 	moveSome(t, s, &k.giver.Voucher, &gifts[3].Voucher)
 	replaceCard(t, s, &k.giver.Voucher, 1)
 	k.taken = redeem(t, s, &k.spent.Voucher, 500)
@@ -111,7 +113,7 @@ func (k *sample) verify(t *testing.T) []string {
 // hand would. $1 and $2 are the ids of a gift and of a redemption.
 func TestVerifyFindsEveryDamage(t *testing.T) {
 	t.Parallel()
-	const whole, spent, waiting, giver = 'w', 's', 'p', 'g'
+	const whole, spent, waiting, giver, toSell = 'w', 's', 'p', 'g', 't'
 	damages := map[string]struct {
 		gift rune
 		sql  string
@@ -129,6 +131,12 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 		"a card": {whole, `DELETE FROM card WHERE voucher_id = $1`, "gift $1 has no card"},
 		"a sealed code": {whole, `UPDATE card SET secrets = zeroblob(80) WHERE voucher_id = $1`,
 			"gift $1: a sealed value"},
+		"a sealed activation code": {toSell, `UPDATE activation_code SET sealed = zeroblob(60) WHERE voucher_id = $1`,
+			"gift $1: its activation code: a sealed value"},
+		"the hash of an activation code": {toSell,
+			`UPDATE activation_code SET hash = zeroblob(33) WHERE voucher_id = $1`, "the activation code of gift $1"},
+		"an activation code that leads elsewhere": {toSell,
+			`UPDATE activation_code SET voucher_id = $2 WHERE voucher_id = $1`, "which does not exist"},
 		"the way from a code": {whole, `DELETE FROM secret WHERE voucher_id = $1 AND kind = 'code'`,
 			"gift $1 has not exactly one code"},
 		"the hash of a token": {whole,
@@ -227,7 +235,7 @@ func TestVerifyFindsEveryDamage(t *testing.T) {
 				t.Fatalf("before the damage: %q", found)
 			}
 			victim := map[rune]guid.ID{whole: k.whole.ID, spent: k.spent.ID, waiting: k.waiting.ID,
-				giver: k.giver.ID}[d.gift]
+				giver: k.giver.ID, toSell: k.toSell.ID}[d.gift]
 			k.damage(t, d.sql, victim, k.taken.ID)
 			want := strings.NewReplacer("$1", victim.String(), "$2", k.taken.ID.String()).Replace(d.want)
 			if found := strings.Join(k.verify(t), "\n"); !strings.Contains(found, want) {

@@ -61,6 +61,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	batches = append(batches, g.wantCancelled(want.Cancelled)...)
 	batches = append(batches, g.wantTransferred(want.Transferred)...)
 	batches = append(batches, g.wantCodes()...)
+	batches = append(batches, g.wantNumbers()...)
 	batches = append(batches, g.wantClocks(want.Clocks)...)
 	if err := g.run(ctx, batches); err != nil {
 		return err
@@ -299,6 +300,28 @@ func (g *group) wantTransferred(wanted []ledger.Ref) []db.Batch {
 		g.state.Transferred[ref] = true
 		return err
 	})
+}
+
+// wantNumbers looks whether activation codes that are to be given out find cards already. The code of the card that was
+// to get such a number is then said to be taken: whoever drew both draws anew.
+func (g *group) wantNumbers() []db.Batch {
+	return record.ByAccount(g.prepared.numbers, func(n takenNumber) guid.ID { return n.account },
+		func(account guid.ID, of []takenNumber) db.Batch {
+			byHash := make(map[string]codes.VoucherCode, len(of))
+			w := db.Batch{Query: selectNumbers, Account: account, Scan: func(from db.Scanner) error {
+				var hash []byte
+				err := from.Scan(&hash)
+				g.state.Codes[byHash[string(hash)]] = true
+				return err
+			}}
+			for _, n := range of {
+				for _, hash := range n.hashes {
+					byHash[string(hash)] = n.code
+					w.Rows = append(w.Rows, []any{hash})
+				}
+			}
+			return w
+		})
 }
 
 func (g *group) wantCodes() []db.Batch {

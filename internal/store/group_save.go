@@ -76,6 +76,7 @@ func withRows(batches []db.Batch) []db.Batch {
 func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 	terms, vouchers := db.Batch{Query: record.InsertTerms}, db.Batch{Query: record.InsertVoucher}
 	cards, secrets := db.Batch{Query: record.InsertCard}, db.Batch{Query: record.InsertSecret}
+	activations := db.Batch{Query: record.InsertActivation}
 	for i := range gifts {
 		r := g.prepared.gifts[record.RefOf(&gifts[i].Voucher)]
 		if r.terms != nil {
@@ -83,10 +84,14 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 		}
 		vouchers.Rows, cards.Rows = append(vouchers.Rows, r.voucher), append(cards.Rows, r.card)
 		secrets.Rows = append(secrets.Rows, r.code, r.token)
+		if r.activation != nil {
+			activations.Rows = append(activations.Rows, r.activation)
+		}
 	}
 	slices.SortFunc(terms.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
 	slices.SortFunc(secrets.Rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
-	return []db.Batch{terms, record.SaveItems(gifts), vouchers, cards, secrets}
+	slices.SortFunc(activations.Rows, func(a, b []any) int { return bytes.Compare(a[1].([]byte), b[1].([]byte)) })
+	return []db.Batch{terms, record.SaveItems(gifts), vouchers, cards, secrets, activations}
 }
 
 // saveVouchers writes vouchers that were loaded and are still as they were then.

@@ -121,6 +121,14 @@ var (
 				FROM secret AS s
 				WHERE s.hash = w.key OFFSET 0) AS found`}
 
+	selectNumbers = &db.Query{What: "reading activation codes", Scoped: true,
+		SQLite: `SELECT t.hash FROM json_each($2) AS w CROSS JOIN activation_code AS t
+			WHERE t.account_id = $1 AND t.hash = unhex(w.value)`,
+		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
+				SELECT t.hash FROM activation_code AS t
+				WHERE t.account_id = w.account_id AND t.hash = w.key OFFSET 0) AS found`,
+		Citus: `SELECT t.hash FROM activation_code AS t WHERE t.account_id = $1 AND t.hash = ANY($2::BYTEA[])`}
+
 	// updateBalance writes what redemptions change, updateHolds what holds do, and updateVoucher all that can change: a
 	// column that is written has SQLite write its indexes, though it stays the same.
 	updateBalance = &db.Query{What: "writing balances", Scoped: true, Exact: true,
@@ -228,11 +236,12 @@ var (
 
 var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers, selectRequests, selectUndoable,
 	selectReversed, selectCashOuts, selectMissed, selectDeliveredBy, selectCancelled, selectTransferred, selectCodes,
-	updateVoucher, updateHolds, updateBalance, selectHoldEnds,
+	selectNumbers, updateVoucher, updateHolds, updateBalance, selectHoldEnds,
 	record.SelectHolds, updateReplays, updateCard, updateSold, deleteJobs, selectDeliveries, selectJobs,
 	selectResends, insertResend, updateDelivery, updateJob, record.AddTally, insertGivenBack, insertUsed, feed.Insert,
 	record.InsertTerms, record.InsertItems, record.InsertVoucher, record.InsertCard, record.InsertSecret,
-	record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer, record.SelectPlaces,
+	record.InsertActivation, record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer,
+	record.SelectPlaces,
 	insertJob, selectClocks, selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts,
 	insertCounts, addCounts, record.DeleteSecrets, markSecrets, updateSecrets, addStaged}
 

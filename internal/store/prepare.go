@@ -13,7 +13,9 @@ import (
 
 // prepared is what is worked out before a transaction, while others write.
 type prepared struct {
-	codes   map[codes.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
+	codes map[codes.VoucherCode][][]byte // to be given out: what each would be found by, if it were taken
+	// numbers by which cards are to be sold: what each would be found by, if its account had it
+	numbers []takenNumber
 	gifts   map[ledger.Ref]*giftRows
 	answers record.KeptAnswers
 	brought guid.ID // the import that brings all gifts; zero: none does
@@ -23,17 +25,30 @@ type prepared struct {
 type giftRows struct {
 	items                             guid.ID
 	terms, voucher, card, code, token []any
+	activation                        []any // nil: the card has no activation code
 	search                            [][]any
+}
+
+// takenNumber is an activation code as it would be found, and the code of the card that is to get it.
+type takenNumber struct {
+	account guid.ID
+	hashes  [][]byte
+	code    codes.VoucherCode
 }
 
 // prepare works out what it can of what a group wants.
 func (s *Store) prepare(want *ledger.Want) *prepared {
-	p := &prepared{map[codes.VoucherCode][][]byte{}, map[ledger.Ref]*giftRows{}, record.KeptAnswers{}, want.Import}
+	p := &prepared{codes: map[codes.VoucherCode][][]byte{}, gifts: map[ledger.Ref]*giftRows{},
+		answers: record.KeptAnswers{}, brought: want.Import}
 	p.addGifts(s, want.Gifts)
 	for _, g := range want.Gifts {
 		// Its row cannot be written beside another with the same hash. Only one with an earlier key's must be looked for.
 		if hashes := s.db.Keys.CodeHashes(g.Card.Code); len(hashes) > 1 {
 			p.codes[g.Card.Code] = hashes[1:]
+		}
+		if number := g.Card.Activation; number != (codes.ActivationCode{}) {
+			p.numbers = append(p.numbers, takenNumber{g.AccountID, s.db.Keys.ActivationHashes(g.AccountID, number),
+				g.Card.Code})
 		}
 	}
 	for _, c := range want.Codes {
@@ -63,6 +78,9 @@ func (p *prepared) addGifts(s *Store, gifts []*gift.Gift) {
 				card: record.CardRow(s.db.Keys, g, secrets, !shared)}
 			r.code, r.token = record.SecretRows(s.db.Keys, g.AccountID, g.ID, g.Card.Code, g.Card.Token, 0)
 			r.voucher = record.VoucherRow(s.db.Keys, &g.Voucher, r.items, p.brought)
+			if g.Card.Activation != (codes.ActivationCode{}) {
+				r.activation = record.ActivationRow(s.db.Keys, g)
+			}
 			if shared && i == 0 {
 				r.terms = []any{db.KeyOf(g.AccountID), db.KeyOf(g.OrderID), g.Card.Terms, g.Card.PromotionalTerms}
 			}

@@ -20,7 +20,8 @@ import (
 var normal = json.JoinOptions(json.Deterministic(true), json.OmitZeroStructFields(true),
 	jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true),
 	json.WithMarshalers(json.JoinMarshalers(
-		asText(codes.VoucherCode.Reveal), asText(codes.Token.Reveal), asText(guid.ID.String),
+		asText(codes.VoucherCode.Reveal), asText(codes.ActivationCode.Reveal), asText(codes.Token.Reveal),
+		asText(guid.ID.String),
 		asText(func(d money.Decimal) string { return d.In(money.Pieces) }),
 	)))
 

@@ -25,6 +25,7 @@ type stockCreateCmd struct {
 	Location          string `placeholder:"ID" help:"The only location where the cards are good. Default: all of the account's."`
 	Design            string `placeholder:"ID" help:"Look of the cards."`
 	VerificationCodes bool   `help:"Give each card a verification code of four digits, without which nothing is redeemed."`
+	ActivationCodes   bool   `help:"Give each card a second number of 16 digits, by which it is sold: print it where the cover does not hide it."`
 	changing
 }
 
@@ -33,7 +34,7 @@ func (stockCreateCmd) Help() string {
 
 Example:
 
-    boon stock create 500 --value 25 --verification-codes
+    boon stock create 500 --value 25 --activation-codes
 
 Next: boon stock export --help has them printed; boon gift activate --help sells one.`
 }
@@ -47,7 +48,7 @@ func (c *stockCreateCmd) Run(t *terminal.Terminal) error {
 	r := client.CreateStockRequest{Count: c.Count, Label: c.Item, Terms: c.Terms, Quantity: c.Quantity,
 		ProgramID:      c.Program,
 		OrganizationID: c.Location, VoucherDesignID: c.Design, VerificationCodes: c.VerificationCodes,
-		IdempotencyKey: c.IdempotencyKey}
+		ActivationCodes: c.ActivationCodes, IdempotencyKey: c.IdempotencyKey}
 	if r.Value, err = Amount("--value", c.Value); err != nil {
 		return err
 	}
@@ -107,8 +108,9 @@ func (c *stockExportCmd) Run(t *terminal.Terminal) error {
 }
 
 type giftActivateCmd struct {
-	Gift   []string `arg:"" help:"The card: its voucherID, its 12-digit code, or its QR link."`
-	Amount string   `placeholder:"N" help:"How much it is worth from now on. Leave it out for a card of fixed worth."`
+	Gift           []string `arg:"" optional:"" help:"The card: its voucherID, its 12-digit code, or its QR link."`
+	ActivationCode string   `placeholder:"DIGITS" help:"In place of it: the card's second number, of 16 digits."`
+	Amount         string   `placeholder:"N" help:"How much it is worth from now on. Leave it out for a card of fixed worth."`
 	paidFlags
 	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
 	place
@@ -123,6 +125,8 @@ Example:
 
     boon gift activate 482913375026 --amount 20 --purchase POS-7 --first-name Carla --last-name Diaz --customer carla@example.com \
         --storefront 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21
+
+With --activation-code 4829135760248137 in place of the code, nobody uncovers it.
 
 Next: boon gift reverse-activation --help takes it back.`
 }
@@ -143,8 +147,13 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	if r.PricePaid, err = Amount("--price-paid", c.PricePaid); err != nil {
 		return err
 	}
-	if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
-		return err
+	switch r.ActivationCode = c.ActivationCode; {
+	case (c.ActivationCode == "") == (len(c.Gift) == 0):
+		return terminal.UsageError("Name the card itself or by --activation-code: one of the two.")
+	case c.ActivationCode == "":
+		if r.VoucherID, r.VoucherCode, r.VoucherPublicToken, err = giftNamed(c.Gift); err != nil {
+			return err
+		}
 	}
 	a, err := c.with(api).ActivateGift(t, r)
 	if err != nil {

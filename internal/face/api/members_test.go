@@ -93,14 +93,15 @@ func (w *world) whole() map[string][]string {
 		"reinstate-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
 		"resend-gift":    {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
 		"create-stock": {`{"count":2,"value":5,"programID":"22222222-2222-2222-2222-222222222222","organizationID":"` + pier +
-			`","voucherDesignID":"` + design + `","verificationCodes":true}`,
+			`","voucherDesignID":"` + design + `","verificationCodes":true,"activationCodes":true}`,
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},
 		"reverse-activation": append(byItsKey, `{"activationID":"`+nowhere+`"}`),
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
 			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"pricePaid":4,"reference":"R",` +
 			purchase + `}`,
 			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
-			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`},
+			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
+			sell(w.stockToSell(`"count":1`)[0].number, "5")},
 		"adjust-gift": {`{"voucherID":"` + nowhere + `","amount":-0.01,"reasonCode":"FRAUD","reason":"why"}`},
 		"clock":       {`{"advance":"P1D"}`, `{"now":"` + w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `"}`},
 		"book":        {`{"month":"2026-01","rate":7.5}`},

@@ -23,7 +23,10 @@ import (
 // of the provider only.
 type Call struct {
 	service.Call
-	seen *int // ledger.Call's Seen
+	// Sells: what is asked for gives a card its value, or takes that back. Who asks for a card that is not sold yet with
+	// anything else is told of.
+	Sells bool
+	seen  *int // ledger.Call's Seen
 }
 
 // Handler answers the calls of a protocol with what do replies.
@@ -55,6 +58,9 @@ type Before struct {
 // became of these can be asked for and undone all the same. The zero Before is none.
 func (c *Call) Find(code codes.VoucherCode, before Before) (gift.Gift, error) {
 	g, err := c.FindByCode(code, c.Location)
+	if !c.Sells {
+		c.NoteProbe(&g, c.Location)
+	}
 	seen := g.Replaced
 	if errors.Is(err, refusal.RateLimited) || errors.Is(err, refusal.RedemptionNotAllowed) {
 		g, seen, err = c.findUsed(code, before, err)

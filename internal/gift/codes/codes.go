@@ -127,9 +127,11 @@ func tidied(s string) string {
 }
 
 // Grouped gives the characters as a person reads them, in fours; "" for the zero code.
-func (c VoucherCode) Grouped() string {
+func (c VoucherCode) Grouped() string { return inFours(c.Reveal()) }
+
+func inFours(text string) string {
 	var fours []string
-	for four := range slices.Chunk([]byte(c.Reveal()), 4) {
+	for four := range slices.Chunk([]byte(text), 4) {
 		fours = append(fours, string(four))
 	}
 	return strings.Join(fours, " ")

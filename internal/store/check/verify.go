@@ -29,6 +29,10 @@ func (c *Check) Parts() []verify.Part {
 	return []verify.Part{
 		part("the database file", 30, whole(c.db.CheckIntegrity)),
 		part("codes and tokens, and what gifts are found by", 35, c.checkCards),
+		part("activation codes", 0, whole(c.checkActivations)),
+		part("activation codes without a gift", 0, c.nothing("an activation code leads to gift %s, which does not exist",
+			`SELECT t.voucher_id FROM activation_code AS t
+			WHERE NOT EXISTS (SELECT 1 FROM voucher AS v WHERE v.account_id = t.account_id AND v.id = t.voucher_id)`)),
 		part("gifts without a card", 0, c.nothing("gift %s has no card", `SELECT v.id FROM voucher AS v
 			WHERE NOT EXISTS (SELECT 1 FROM card AS c WHERE c.account_id = v.account_id AND c.voucher_id = v.id)`)),
 		part("cards without a gift", 0, c.nothing("there is a card of gift %s, which does not exist", `SELECT c.voucher_id FROM card AS c

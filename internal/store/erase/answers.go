@@ -357,7 +357,7 @@ func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []
 		var about guid.ID
 		var kind gift.EventType
 		err := rows.Scan(db.ScanID(&a.webhook), db.ScanID(&a.id), db.ScanID(&about), &kind)
-		if of[about] || kind == event.Expiring || kind == event.Expired {
+		if of[about] || kind == event.Expiring || kind == event.Expired || kind == event.Probed {
 			told = append(told, a)
 		}
 		return err

@@ -138,7 +138,7 @@ const selectGiftByID = `SELECT v.account_id, v.id, v.order_id, v.program_id, v.l
 func Statements(d *db.DB) []string {
 	return append(d.Texts(selectBySecrets, selectGifts, selectEntries), selectGiftByID, selectWorth,
 		selectReplacedCodes, selectEntry, d.Text(selectHistory), d.Text(selectParts),
-		selectNextStock, selectStock, countUnsold, countMade)
+		selectNextStock, selectStock, countUnsold, countMade, selectActivation, selectHasActivation)
 }
 
 // Gift finds a gift of an account.

@@ -75,6 +75,11 @@ func (r *Reader) stock(ctx context.Context, find string, account, order guid.ID)
 	if err == nil {
 		s.Card, err = r.Gift(ctx, account, card)
 	}
+	numbers := 0
+	if err == nil { // all cards of a stock are made alike
+		err = r.db.Get(ctx, selectHasActivation, []any{db.KeyOf(account), db.KeyOf(card)}, &numbers)
+	}
+	s.ActivationCodes = numbers > 0
 	if err != nil {
 		return s, fmt.Errorf("reading a stock: %w", err)
 	}

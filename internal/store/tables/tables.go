@@ -101,6 +101,9 @@ var All = []Table{
 	// Who shows a code knows no account.
 	{Name: "secret", Key: key("hash"), Owner: "store/record", Place: Place{By: "hash"},
 		Verified: "codes and tokens, and what gifts are found by"},
+	// By what cards are sold. Whoever sells one knows its account.
+	{Name: "activation_code", Key: key("account_id", "hash"), Owner: "store/record", Place: byAccount,
+		Verified: "activation codes"},
 	{Name: "gift_search", Key: key("account_id", "key", "voucher_id"), Owner: "store/record", Place: byAccount,
 		People:   "hashes of names and contacts",
 		Verified: "codes and tokens, and what gifts are found by"},

@@ -304,8 +304,8 @@ export interface paths {
         };
         /**
          * The codes of a stock
-         * @description As sheets of ten cards to be printed and cut, or as a list with the columns code, lastFour, verificationCode, status, link, codeText and verificationText. codeText and verificationText have the
-         *     digits of code and verificationCode in four groups with dashes (482-913-576-024), which spreadsheets keep as text; of plain digits they make numbers. More columns may follow. Of cards that are not
+         * @description As sheets of ten cards to be printed and cut, or as a list with the columns code, lastFour, verificationCode, status, link, codeText, verificationText, activationCode and activationText. codeText, verificationText and activationText have the
+         *     digits of code, verificationCode and activationCode in four groups with dashes (482-913-576-024), which spreadsheets keep as text; of plain digits they make numbers. More columns may follow. Of cards that are not
          *     NOT_ACTIVATED any more, the list has only lastFour and status, and the sheets nothing. Each download is noted in the log of the set-up before it begins. One stock is printed at a time: others wait, for 30 seconds at most. A key that is
          *     enabled for some locations gets the cards that are limited to one of those.
          */
@@ -648,7 +648,8 @@ export interface paths {
         /**
          * Give a card its value, as it is sold
          * @description A card that create-stock made is DELIVERED from then on, with its fixed worth or with what was paid for it as its balance, and names its purchase in
-         *     look-ups and for cancel-gift. What it is worth counts against the daily limit issuedPerDay. Where money is limited by the
+         *     look-ups and for cancel-gift. A card with an activation code is best sold by that: nobody uncovers the code that pays. Of a card that is in use, the activation code tells ALREADY_ACTIVATED;
+         *     once the card was replaced it finds nothing. What it is worth counts against the daily limit issuedPerDay. Where money is limited by the
          *     day, no item card without equivalentValue is activated: NOT_SUPPORTED.
          */
         post: operations["activateGift"];
@@ -1517,6 +1518,11 @@ export interface components {
     schemas: {
         /** @description Which card to give its value, where, and who paid for it. The members of the payment are those of an external purchase of send-gift. */
         ActivateGift: {
+            /**
+             * @description The second number of the card, of 16 digits, where create-stock was told activationCodes. Spaces, dashes and what scanners add make no difference. It finds a card of this account, for this
+             *     operation alone. A wrong one counts as a wrong code does. It is a text: 16 digits are too many for a JSON number.
+             */
+            activationCode?: string | null;
             /**
              * Format: double
              * @description How much the card is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else.
@@ -2394,6 +2400,11 @@ export interface components {
         Code: "VALIDATION_FAILURE" | "NOT_FOUND" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT" | "NOT_SUPPORTED" | "ACCOUNT_MISCONFIGURED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "ALREADY_REDEEMED" | "REDEMPTION_NOT_ALLOWED" | "NOT_AUTHORIZED" | "UNEXPECTED_ERROR" | "UNAUTHENTICATED" | "INSUFFICIENT_BALANCE" | "ALREADY_REVERSED" | "HOLD_NOT_OPEN" | "ALREADY_ACTIVATED" | "IDEMPOTENCY_MISMATCH" | "REQUEST_IN_PROGRESS" | "RATE_LIMITED" | "UNAVAILABLE";
         /** @description How many cards to make, and what they will be worth. */
         CreateStock: {
+            /**
+             * @description True gives each card a second number of 16 digits, by which it is sold: activate-gift takes it as activationCode, and it finds nothing else. Print it where the cover does not hide it, and cover
+             *     the code. Default false.
+             */
+            activationCodes?: boolean | null;
             /** @description How many cards. */
             count: number;
             /**
@@ -2443,6 +2454,8 @@ export interface components {
              * @description The account.
              */
             accountID: string;
+            /** @description Whether each has an activation code. */
+            activationCodes: boolean;
             /** @description How many there are. */
             count: number;
             /**
@@ -2832,11 +2845,11 @@ export interface components {
             /**
              * @description What happened. Each kind of entry has a type of its own; gift.hold_captured is the redemption of a hold. guessing.limited comes when a key tried
              *     too many wrong codes within an hour, or all new tills of the account did together (its key is that of the till where the last one was tried), and till.pin_limited when the PIN of a person is paused after too many wrong ones; its key is that of the till where the last one was tried. webhook.changed, too, when the service switched a webhook off. gift.expiring comes seven days before a gift ends, and gift.expired when it ends, once for each end, where
-             *     something is left of it then. import.finished tells that the gifts of an import are there; they have no events gift.created. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
+             *     something is left of it then. gift.probed tells that a card of a stock that is not sold yet was asked for by its code or token where gifts pay, once a day for each card; its key is that of the first who asked. import.finished tells that the gifts of an import are there; they have no events gift.created. store.went_back comes when the database is found in an earlier state again, as after a restore: compare what you know
              *     with the gifts.
              * @enum {string}
              */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "import.finished" | "import.started" | "import.undone" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.probed" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "import.finished" | "import.started" | "import.undone" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
         };
         /** @description A page of events. */
         EventsAnswer: {
@@ -8186,7 +8199,7 @@ export interface operations {
             };
             /**
              * @description VALIDATION_FAILURE: something is missing or wrong, or the card's worth is fixed, or it is not and amount is missing. INVALID_CODE_FORMAT:
-             *     voucherCode is not 12 digits. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
+             *     voucherCode is not 12 digits, or activationCode is not 16. INVALID_TOKEN_FORMAT: voucherPublicToken is not a token or an address that ends in one.
              */
             400: {
                 headers: {

@@ -31,7 +31,7 @@ type activation struct {
 func readActivation(o *wire.Object, c *Call) activation {
 	readMethod(o)
 	return activation{
-		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken), Where: readPlace(o, c.Caller),
+		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken, byActivationCode), Where: readPlace(o, c.Caller),
 		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o),
 		Price: readPrice(o, c.Account.Currency), Reference: o.Line("reference", maxReference),
 	}

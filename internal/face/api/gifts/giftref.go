@@ -20,6 +20,8 @@ type giftRef struct {
 	ID    guid.ID
 	Code  codes.VoucherCode
 	Token codes.Token
+	// Activation is the number by which a card is sold, which names it for that alone.
+	Activation codes.ActivationCode
 }
 
 // The members that name a gift.
@@ -27,6 +29,8 @@ const (
 	byID    = "voucherID"
 	byCode  = "voucherCode"
 	byToken = "voucherPublicToken"
+
+	byActivationCode = "activationCode"
 )
 
 // readGiftRef reads which gift is meant: exactly one of the members named must be given.
@@ -45,6 +49,8 @@ func readGift(o *wire.Object, a *merchant.Account, members []string) (w giftRef)
 			w.Code = readCode(o, a, name)
 		case byToken:
 			w.Token = readToken(o, name)
+		case byActivationCode:
+			w.Activation = readActivationCode(o, name)
 		}
 	}
 	return w
@@ -107,6 +113,17 @@ func readToken(o *wire.Object, name string) (token codes.Token) {
 	token, err := codes.ParseToken(string(wire.Unquote(v)))
 	o.Refuse(inside(o, err))
 	return token
+}
+
+// readActivationCode reads the number by which a card is sold. It is a text: JSON numbers of 16 digits lose some.
+func readActivationCode(o *wire.Object, name string) (code codes.ActivationCode) {
+	v := o.Of(name, '"', "a text")
+	if v == nil {
+		return code
+	}
+	code, err := codes.ReadActivationCode(string(wire.Unquote(v)))
+	o.Refuse(inside(o, err))
+	return code
 }
 
 // place is where a request is made. Where it leaves that to a key of a single location, that one is part of what was
@@ -258,9 +275,20 @@ func readAmountOf(o *wire.Object, name string, c money.Currency) money.Number {
 	return number
 }
 
-// find looks a gift up by code or token, for use at a location. A gift that is refused is given beside the refusal.
+// findToUse is find for what a gift can pay for: who asks for a card that is not sold yet is told of.
+func (c *Call) findToUse(w giftRef, location guid.ID) (gift.Gift, error) {
+	g, err := c.find(w, location)
+	c.NoteProbe(&g, location)
+	return g, err
+}
+
+// find looks a gift up by code, token or activation code, for use at a location. A gift that is refused is given beside
+// the refusal.
 func (c *Call) find(w giftRef, location guid.ID) (gift.Gift, error) {
-	if w.Code == (codes.VoucherCode{}) {
+	switch {
+	case w.Activation != codes.ActivationCode{}:
+		return c.FindByActivationCode(w.Activation, location)
+	case w.Code == codes.VoucherCode{}:
 		return c.FindByToken(w.Token, location)
 	}
 	return c.FindByCode(w.Code, location)

@@ -105,7 +105,11 @@ func (c *Call) withGift(op operation.Name, whole any, asked *giftRef, where plac
 		return request.Refuse(unfit)
 	}
 	if asked.ID.IsZero() {
-		g, err := c.find(*asked, at.ID)
+		find := c.findToUse
+		if op == operation.ActivateGift {
+			find = c.find
+		}
+		g, err := find(*asked, at.ID)
 		if err != nil {
 			return request.Refuse(err)
 		}

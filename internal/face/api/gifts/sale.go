@@ -126,7 +126,7 @@ func (c *Call) payers(asked *selling, at *merchant.Location) (cmd *ledger.Redeem
 		g := &asked.Gifts[n]
 		id, seen, shows := g.ID, (*int)(nil), g.Verification
 		if id.IsZero() {
-			found, err := c.find(g.giftRef, at.ID)
+			found, err := c.findToUse(g.giftRef, at.ID)
 			if _, told := errors.AsType[*refusal.Error](err); err != nil && (!told || errors.Is(err, refusal.Unavailable) ||
 				errors.Is(err, refusal.RateLimited)) {
 				return nil, "", err

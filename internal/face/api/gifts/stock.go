@@ -20,6 +20,7 @@ func readStock(o *wire.Object) (s order.Stock) {
 	s.ProgramID, s.LocationID = o.GUID("programID"), o.GUID("organizationID")
 	s.DesignID = o.GUID("voucherDesignID")
 	s.VerificationCodes = o.True("verificationCodes")
+	s.ActivationCodes = o.True("activationCodes")
 	return s
 }
 
@@ -43,5 +44,6 @@ func CreateStock(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return request.Refuse(err)
 	}
-	return request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: cards}, ledger.Created, outcome.Stock)
+	return request.Do(&ledger.Issue{Context: c.Actor(guid.ID{}), Gifts: cards, ActivationCodes: stock.ActivationCodes},
+		ledger.Created, outcome.Stock)
 }

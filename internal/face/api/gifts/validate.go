@@ -60,7 +60,7 @@ func ValidateGift(c *Call) (ledger.Answer, error) {
 
 // validate finds the gift that is asked for, and refuses what cannot be used as the till means to.
 func (c *Call) validate(asked *validation, at *merchant.Location) (g gift.Gift, _ *ticket.Eligibility, err error) {
-	if g, err = c.find(asked.giftRef, at.ID); err != nil {
+	if g, err = c.findToUse(asked.giftRef, at.ID); err != nil {
 		return g, nil, err
 	}
 	verdict := c.eligibility(asked.ticket, &g.Voucher)

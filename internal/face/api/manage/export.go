@@ -58,6 +58,9 @@ func ExportStock(c *Call) (ledger.Answer, error) {
 	if form == asPDF && (len(unsold) == 0 || c.Sheets == nil) {
 		return ledger.Answer{}, refusal.New(refusal.RedemptionNotAllowed, "No card of this stock is left to be printed.")
 	}
+	if err := c.addActivationCodes(order, cards, unsold); err != nil {
+		return ledger.Answer{}, err
+	}
 	body, err := c.export(form, cards, unsold)
 	if err != nil {
 		return ledger.Answer{}, err
@@ -75,6 +78,20 @@ func ExportStock(c *Call) (ledger.Answer, error) {
 	c.Media = exportTypes[form]
 	c.Writer.Header().Set("Content-Disposition", `attachment; filename="stock-`+order.String()+"."+form+`"`)
 	return ledger.Answer{Code: ledger.OK, Body: body}, nil
+}
+
+// addActivationCodes gives cards the numbers by which they are sold. A card that is sold meanwhile has none.
+func (c *Call) addActivationCodes(order guid.ID, lists ...[]gift.Gift) error {
+	numbers, err := c.Records.ActivationCodes(c.Context(), c.Account.ID, order)
+	if err != nil {
+		return service.Stored(err)
+	}
+	for _, cards := range lists {
+		for n := range cards {
+			cards[n].Card.Activation = numbers[cards[n].ID]
+		}
+	}
+	return nil
 }
 
 func (c *Call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
@@ -173,15 +190,16 @@ func (c *Call) list(cards []gift.Gift) []byte {
 		}
 		_ = w.Write(cells) // a buffer takes everything
 	}
-	write("code", "lastFour", "verificationCode", "status", "link", "codeText", "verificationText")
+	write("code", "lastFour", "verificationCode", "status", "link", "codeText", "verificationText",
+		"activationCode", "activationText")
 	for n := range cards {
 		g := &cards[n]
 		if g.Status == gift.NotActivated {
-			code := g.Card.Code.Reveal()
+			code, activation := g.Card.Code.Reveal(), g.Card.Activation.Reveal()
 			write(code, g.Card.Code.LastFour(), g.Verification, g.Status.String(), payload.GiftURL(g, c.PublicURL()),
-				spreadsheet.Digits(code), spreadsheet.Digits(g.Verification))
+				spreadsheet.Digits(code), spreadsheet.Digits(g.Verification), activation, spreadsheet.Digits(activation))
 		} else {
-			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "")
+			write("", g.Card.Code.LastFour(), "", g.Status.String(), "", "", "", "", "")
 		}
 	}
 	w.Flush()

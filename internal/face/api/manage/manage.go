@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/base/fair"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/service"
@@ -32,6 +33,9 @@ type Records interface {
 	// newest.
 	Await(ctx context.Context, q event.Query, wait time.Duration, idle func()) (event.Page, error)
 	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
+	// ActivationCodes gives those of the cards of a stock that are on hand, by the ids of the cards; none, where they
+	// have none.
+	ActivationCodes(ctx context.Context, account, order guid.ID) (map[guid.ID]codes.ActivationCode, error)
 	// LogExport notes durably, in a log that is chained and in the audit trail, that codes leave.
 	LogExport(context.Context, event.TrailEntry) error
 	// Trail gives a page of the audit trail of an account, the newest first.

@@ -5,6 +5,7 @@ package outcome
 import (
 	"boon.example/internal/face/api/payload"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/money"
@@ -169,6 +170,7 @@ func Stock(w *wire.Writer, r ledger.Result) {
 	}
 	w.IDOrNull("voucherDesignID", g.Card.DesignID)
 	w.Boolean("verificationCodes", g.Verification != "")
+	w.Boolean("activationCodes", g.Card.Activation != codes.ActivationCode{})
 	w.Text("status", g.Status.String())
 	w.Integer("statusID", int(g.Status))
 	w.Instant("createdAt", g.CreatedAt)

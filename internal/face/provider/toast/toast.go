@@ -220,6 +220,7 @@ func (t *transaction) find() error {
 	if err != nil {
 		return err
 	}
+	t.Sells = t.needs&(merchant.MayActivate|merchant.MayReload) != 0 || t.reverses()
 	t.card, err = t.Find(code, t.before())
 	if err == nil && t.card.Item {
 		return refusal.New(refusal.NotSupported, "This is an item gift.")
