@@ -54,6 +54,7 @@ type View struct {
 	Code     string         // 4 4 4
 	Bars     string         // what a bar code holds, for tills whose scanners read no QR codes; "": there is none
 	Second   string         // the verification code, for print only; "": none
+	ToSell   string         // the activation code, 4 4 4 4, for print only; "": none
 	Terms    []string       // paragraphs of lines, those of the promotion last
 	GoodFor  string         // the names of the items that it is good for; "": anything
 	Validity string         // a sentence
@@ -191,7 +192,7 @@ func In(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View
 // worth.
 func Blank(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) View {
 	v := In(l, g, a, now)
-	v.State, v.Notice, v.NoticeIn, v.Second = Ready, "", nil, g.Verification
+	v.State, v.Notice, v.NoticeIn, v.Second, v.ToSell = Ready, "", nil, g.Verification, g.Card.Activation.Grouped()
 	if v.Balance = worth(v.Locale, g, g.Fixed); g.Fixed == 0 {
 		v.Balance = Worth{Number: v.Text("card.blank")} // what it will be worth is not known
 	}

@@ -841,7 +841,10 @@ func TestScanBars(t *testing.T) {
 	c := aCard()
 	c.View.Bars = code
 	for _, paper := range []Paper{Letter, A4} {
+		toSell := c
+		toSell.View.Bars, toSell.View.ToSell, toSell.View.Message = "", "4829 1507 3364 8137", nil
 		drawn := map[string]func() ([]byte, error){
+			"to sell":    func() ([]byte, error) { return BuiltIn().Order(t.Context(), []Card{toSell}, paper) },
 			"a card":     func() ([]byte, error) { return BuiltIn().Gift(c, paper) },
 			"a half":     func() ([]byte, error) { return BuiltIn().Folded(c, paper, Half) },
 			"a quarter":  func() ([]byte, error) { return BuiltIn().Folded(c, paper, Quarter) },
@@ -862,9 +865,43 @@ func TestScanBars(t *testing.T) {
 			}
 			out, err := exec.CommandContext(t.Context(), scanner, "--quiet", "--raw", "-Sdisable", "-Scode128.enable",
 				file+".png").Output()
-			if strings.TrimSpace(string(out)) != code {
+			want := code
+			if name == "to sell" {
+				want = strings.ReplaceAll(toSell.View.ToSell, " ", "")
+			}
+			if strings.TrimSpace(string(out)) != want {
 				t.Errorf("%s on %s: zbarimg read %q, %v", name, paper, out, err)
 			}
 		}
+	}
+}
+
+// TestToSell: what a card pays with stands within the field that is to be covered, and the number by which it is sold
+// outside of it.
+func TestToSell(t *testing.T) {
+	t.Parallel()
+	for _, paper := range []Paper{Letter, A4} {
+		c := aCard()
+		c.View.ToSell, c.View.Second, c.View.Message, c.View.Recipient = "4829 1507 3364 8137", "0471", nil, ""
+		c.View.Code = "9911 2233 4455"
+		pdf, err := BuiltIn().Order(t.Context(), []Card{c}, paper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := open(t, pdf)
+		if text := p.text(); !strings.Contains(text, "For the till 4829 1507 3364 8137") ||
+			!strings.Contains(text, "Cover this field") || !strings.Contains(text, "0471") {
+			t.Errorf("%s says %q", paper, text)
+		}
+		const millimetre = 72 / 25.4
+		width, high := paper.cardSize()
+		field := p.boxes[0][0]/2 - (4+high-8-8+0.5)*millimetre // where it begins, in the left one of two cards
+		for n, text := range p.texts {
+			inside := strings.Contains(text, "9911") || strings.Contains(text, "0471")
+			if at := p.spots[n][0]; inside != (at > field) && (inside || strings.Contains(text, "4829")) {
+				t.Errorf("%s: %q stands at %.0f, and the field of a card of %.0f mm begins at %.0f", paper, text, at, width, field)
+			}
+		}
+		checkEdges(t, p)
 	}
 }

@@ -3,6 +3,7 @@ package print
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"boon.example/internal/post/card"
 )
@@ -96,7 +97,11 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 		low += d.box(d.bold, []string{whose}, x+pad, low, column, 7, 8, ink)
 	}
 	low += d.box(d.regular, []string{v.Text("card.from", v.Sender)}, x+pad, low, column, 5, 7.5, pencil) + 0.5
-	end := y + height - pad - 8
+	end, room := y+height-pad-8, 8.5
+	if v.ToSell != "" { // which stands where a gift has its message
+		end, room = low, y+height-pad-toSellHeight-low
+		d.toSell(v, x+pad-1.5, y+height-pad-toSellHeight, column+3)
+	}
 	const legible = 5
 	if lines, size, ok := d.regular.fit(v.Message, column, end-low, 7.5, legible); ok {
 		d.lines(d.regular, lines, x+pad, low, column, size, ink)
@@ -110,22 +115,55 @@ func (d *document) small(c *Card, x, y, width, height float64) {
 	if v.GoodFor != "" {
 		facts = append([]string{v.Text("print.good-for", card.Clip(v.GoodFor, 60))}, facts...)
 	}
-	d.box(d.regular, facts, x+pad, end, column, 8.5, 6, pencil)
-	right, side := x+width-pad-wide, wide
+	d.box(d.regular, facts, x+pad, end, column, room, 6, pencil)
+	d.paying(c, x+width-pad-wide, y+pad, wide, height-2*pad)
+}
+
+// paying draws what a card pays with, each in as much of a box as it needs: the QR code, the bar code if there is one,
+// and the code.
+func (d *document) paying(c *Card, right, y, wide, height float64) {
+	v, side := &c.View, wide
 	if !v.Shown() {
 		right, side = right+2, side-2
-		d.box(d.bold, []string{v.StateTitle()}, right, y+pad, side, 8, 10, ink)
-		d.box(d.regular, []string{v.Notice}, right, y+pad+9, side, side-9, 8, ink)
+		d.box(d.bold, []string{v.StateTitle()}, right, y, side, 8, 10, ink)
+		d.box(d.regular, []string{v.Notice}, right, y+9, side, side-9, 8, ink)
 		return
 	}
 	if v.Bars != "" { // which take the QR code a part of its room
 		const high = 7.0
 		side -= high + 1
-		d.bars(v.Bars, right-pad/2, y+pad+side, wide+pad, high)
+		beside := 2.0
+		if v.ToSell != "" {
+			beside = 0 // no line stands in the quiet zones
+		}
+		d.bars(v.Bars, right-beside, y+side, wide+2*beside, high)
 	}
-	d.code(c.URL, right+(wide-side)/2, y+pad, side)
-	d.centred(d.bold, v.Code, right, y+pad+wide+0.5, wide, 6, 11)
+	d.code(c.URL, right+(wide-side)/2, y, side)
+	d.centred(d.bold, v.Code, right, y+wide+0.5, wide, 6, 11)
 	if v.Second != "" {
-		d.centred(d.regular, v.Text("print.verification", v.Second), right, y+pad+wide+5.5, wide, 3, 6.5)
+		d.centred(d.regular, v.Text("print.verification", v.Second), right, y+wide+5.5, wide, 3, 6.5)
 	}
+	if v.ToSell != "" {
+		d.covered(v, right, y, wide, height)
+	}
+}
+
+// toSellHeight is how much room the number takes by which a card is sold.
+const toSellHeight = 13.5
+
+// toSell draws the number by which a card is sold, as a bar code and as digits, outside of what is to be covered.
+func (d *document) toSell(v *card.View, x, y, width float64) {
+	const high = 9.0
+	d.bars(strings.ReplaceAll(v.ToSell, " ", ""), x, y, width, high)
+	d.centred(d.bold, v.Text("print.to-sell", v.ToSell), x+1.5, y+high, width-3, toSellHeight-high, 8)
+}
+
+// covered outlines the field of a card in which all stands that it pays with, for whoever covers it.
+func (d *document) covered(v *card.View, x, y, width, height float64) {
+	const around = 0.5
+	d.stroke(pencil, 0.2)
+	d.pdf.SetDashPattern([]float64{1, 1}, 0)
+	d.pdf.Rect(x-around, y-around, width+2*around, height+2*around, "D")
+	d.pdf.SetDashPattern(nil, 0)
+	d.centred(d.regular, v.Text("print.cover"), x, y-around-2.2, width, 2, 5)
 }

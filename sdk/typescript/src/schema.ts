@@ -304,7 +304,7 @@ export interface paths {
         };
         /**
          * The codes of a stock
-         * @description As sheets of ten cards to be printed and cut, or as a list with the columns code, lastFour, verificationCode, status, link, codeText, verificationText, activationCode and activationText. codeText, verificationText and activationText have the
+         * @description As sheets of ten cards to be printed and cut, on which an activation code stands as a bar code outside of a dashed field that is to be covered, or as a list with the columns code, lastFour, verificationCode, status, link, codeText, verificationText, activationCode and activationText. codeText, verificationText and activationText have the
          *     digits of code, verificationCode and activationCode in four groups with dashes (482-913-576-024), which spreadsheets keep as text; of plain digits they make numbers. More columns may follow. Of cards that are not
          *     NOT_ACTIVATED any more, the list has only lastFour and status, and the sheets nothing. Each download is noted in the log of the set-up before it begins. One stock is printed at a time: others wait, for 30 seconds at most. A key that is
          *     enabled for some locations gets the cards that are limited to one of those.
