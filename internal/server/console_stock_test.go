@@ -95,6 +95,41 @@ func (s *service) sellsCard(mia, ann *browser, gift string) {
 	ann.want(http.StatusConflict, gift+"/sell", nil)
 }
 
+// TestStaffMakeStockOfThings: cards for things are made beside those for money, each with a second number by which it is
+// sold. What was typed wrong comes back with the part of the form open.
+func TestStaffMakeStockOfThings(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	mia, ann := s.joined("mia@example.com", staff.Manager), s.member("ann@example.com", staff.Owner)
+	things := url.Values{"count": {"2"}, "label": {"Flat white"}, "quantity": {"10"}, "terms": {"Any size."},
+		"equivalent": {"45"}, "numbers": {"yes"}}
+	path := mia.want(http.StatusSeeOther, stockPath, mia.stockForm(things)).header.Get("Location")
+	page := ann.want(http.StatusOK, path, nil).body
+	for _, want := range []string{"10 × Flat white", "Second number for the sale", "Cover the dashed field"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the stock does not say %q: %s", want, page)
+		}
+	}
+	list := ann.want(http.StatusOK, path+"/codes", url.Values{}).body
+	if !regexp.MustCompile(`(?m),[0-9]{16},[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{4}\r$`).MatchString(list) {
+		t.Errorf("the list has no second numbers: %q", list)
+	}
+	for want, form := range map[string]url.Values{
+		"How many of it: Write a whole number from 1 to 10,000.": {"count": {"1"}, "label": {"Tea"}, "quantity": {"x"}},
+		"What a card is good for: A card for an item needs":     {"count": {"1"}, "quantity": {"3"}},
+		"What each card is worth: Send value, or label":         {"count": {"1"}, "label": {"Tea"}, "quantity": {"3"}, "value": {"5"}},
+	} {
+		a := mia.ask(stockPath, mia.stockForm(form))
+		if a.status != http.StatusBadRequest || !strings.Contains(a.body, want) ||
+			!strings.Contains(a.body, `<details class="field part" open>`) {
+			t.Errorf("%s: status %d: %s", want, a.status, a.body)
+		}
+	}
+	if page := mia.want(http.StatusOK, stockPath, nil).body; strings.Contains(page, `part" open`) {
+		t.Error("the part about things is open from the beginning")
+	}
+}
+
 // TestBadStock: everything that is wrong with the form is told at once, by the names on the page, and nothing is made.
 func TestBadStock(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,7 @@ type shown struct {
 	Key, Currency string
 	Most          int // cards of a stock
 	Typed         map[string]string
+	Item          bool // something of an item was typed
 	Designs       []option
 	Locations     []option
 	Wrong         []string
@@ -79,7 +80,8 @@ type row struct {
 }
 
 // fields are the fields of the form.
-var fields = []string{"count", "value", "design", "location", "codes"}
+var fields = []string{"count", "value", "label", "quantity", "terms", "equivalent", "design", "location", "codes",
+	"numbers"}
 
 // show shows what is on hand, and the form that makes more; where it was refused, with what was typed.
 func (f *pages) show(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
@@ -115,6 +117,7 @@ func (f *pages) show(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
 	for _, name := range fields {
 		is.Typed[name] = r.HTTP.PostForm.Get(name)
 	}
+	is.Item = is.Typed["label"]+is.Typed["quantity"]+is.Typed["terms"]+is.Typed["equivalent"] != ""
 	if is.Typed["design"] == "" {
 		is.Typed["design"] = r.Account.DefaultDesign.String()
 	}
@@ -143,7 +146,8 @@ func rowOf(r *desk.Request, s *gift.Stock) row {
 
 // fieldOf are the fields of the form by the members of create-stock that they become.
 var fieldOf = map[string]string{"count": "count", "value": "value", "voucherDesignID": "design",
-	"organizationID": "location", "verificationCodes": "codes"}
+	"organizationID": "location", "verificationCodes": "codes", "activationCodes": "numbers", "label": "label",
+	"quantity": "quantity", "terms": "terms", "equivalentValue": "equivalent"}
 
 // said is what is wrong, each with the name of its field on the page.
 func said(r *desk.Request, e *refusal.Error) []string {
@@ -175,25 +179,39 @@ func (f *pages) create(r *desk.Request) (desk.View, error) {
 
 // asked is the request of create-stock that the form means.
 func asked(r *desk.Request, typed func(string) string) (map[string]any, error) {
-	body := map[string]any{"verificationCodes": typed("codes") != ""}
+	body := map[string]any{"verificationCodes": typed("codes") != "", "activationCodes": typed("numbers") != ""}
 	var wrong *refusal.Error
-	if count, err := strconv.Atoi(typed("count")); err == nil {
-		body["count"] = count
-	} else {
-		wrong = refusal.Join(wrong, refusal.At(refusal.ValidationFailure, "count", "%s",
-			r.Locale.Text("console.stock.wrong.count", order.MaxStock)))
+	for _, field := range []string{"count", "quantity"} { // in the order of the page
+		most := order.MaxStock
+		if field == "quantity" {
+			most = gift.MaxQuantity
+		}
+		n, err := strconv.Atoi(typed(field))
+		switch {
+		case err == nil:
+			body[field] = n
+		case field == "count" || typed(field) != "":
+			wrong = refusal.Join(wrong, refusal.At(refusal.ValidationFailure, refusal.Field(field), "%s",
+				r.Locale.Text("console.stock.wrong.count", most)))
+		}
 	}
-	if typed("value") != "" {
+	for _, member := range []string{"value", "equivalentValue"} {
+		field := fieldOf[member]
+		if typed(field) == "" {
+			continue
+		}
 		c := r.Account.Currency
-		value, err := r.ReadAmount("value", typed("value"), c, func(a money.Amount) string { return r.Locale.Money(a, c) })
+		value, err := r.ReadAmount(refusal.Field(member), typed(field), c,
+			func(a money.Amount) string { return r.Locale.Money(a, c) })
 		if refused, is := errors.AsType[*refusal.Error](err); is {
 			wrong = refusal.Join(wrong, refused)
 		} else if err != nil {
 			return nil, err
 		}
-		body["value"] = value
+		body[member] = value
 	}
-	for member, field := range map[string]string{"voucherDesignID": "design", "organizationID": "location"} {
+	for member, field := range map[string]string{"voucherDesignID": "design", "organizationID": "location", "label": "label",
+		"terms": "terms"} {
 		if typed(field) != "" {
 			body[member] = typed(field)
 		}
@@ -209,6 +227,7 @@ type oneShown struct {
 	row
 
 	Sold, PIN        bool // some are sold; each card has a verification code
+	Number           bool // each card has an activation code
 	Prints           bool // the member may take the codes along
 	Gifts, All, Here string
 }
@@ -227,7 +246,7 @@ func (f *pages) one(r *desk.Request) (desk.View, error) {
 		return desk.View{}, service.Stored(err)
 	}
 	home := desk.Home(r.Account.ID)
-	is := oneShown{row: rowOf(r, &s), Sold: s.Unsold < s.Made, PIN: s.Card.Verification != "",
+	is := oneShown{row: rowOf(r, &s), Sold: s.Unsold < s.Made, PIN: s.Card.Verification != "", Number: s.ActivationCodes,
 		Prints: r.Member.Role.May().Has(mayPrint), Gifts: home + "gifts?order=" + id.String(), All: home + "stock"}
 	is.Here = is.To
 	return desk.View{Template: "stock-one.html", Title: "console.stock.one", Data: is}, nil
