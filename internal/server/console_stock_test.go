@@ -95,8 +95,8 @@ func (s *service) sellsCard(mia, ann *browser, gift string) {
 	ann.want(http.StatusConflict, gift+"/sell", nil)
 }
 
-// TestStaffMakeStockOfThings: cards for things are made beside those for money, each with a second number by which it is
-// sold. What was typed wrong comes back with the part of the form open.
+// TestStaffMakeStockOfThings: cards for things are made beside those for money, each with a second number by which it
+// is sold. What was typed wrong comes back with the part of the form open.
 func TestStaffMakeStockOfThings(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -116,8 +116,9 @@ func TestStaffMakeStockOfThings(t *testing.T) {
 	}
 	for want, form := range map[string]url.Values{
 		"How many of it: Write a whole number from 1 to 10,000.": {"count": {"1"}, "label": {"Tea"}, "quantity": {"x"}},
-		"What a card is good for: A card for an item needs":     {"count": {"1"}, "quantity": {"3"}},
-		"What each card is worth: Send value, or label":         {"count": {"1"}, "label": {"Tea"}, "quantity": {"3"}, "value": {"5"}},
+		"What a card is good for: A card for an item needs":      {"count": {"1"}, "quantity": {"3"}},
+		"What each card is worth: Send value, or label": {"count": {"1"}, "label": {"Tea"}, "quantity": {"3"},
+			"value": {"5"}},
 	} {
 		a := mia.ask(stockPath, mia.stockForm(form))
 		if a.status != http.StatusBadRequest || !strings.Contains(a.body, want) ||

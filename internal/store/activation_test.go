@@ -39,8 +39,8 @@ func saveToSell(t *testing.T, s *Store, account guid.ID, n int) (cards []gift.Gi
 	return cards
 }
 
-// testActivationCodes: they are kept sealed, each for its card, found in their account with whichever key they were made,
-// and neither as codes nor by codes. A row that is swapped sells nothing.
+// testActivationCodes: they are kept sealed, each for its card, found in their account with whichever key they were
+// made, and neither as codes nor by codes. A row that is swapped sells nothing.
 func testActivationCodes(t *testing.T, open opener) {
 	s, _ := open(t)
 	account, other := newID(), newID()

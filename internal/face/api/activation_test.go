@@ -40,8 +40,8 @@ func sell(number, amount string) string {
 	return changed(strings.Replace(activateBody(made{}, amount), "{", `{"activationCode":"`+number+`",`, 1), "voucherID", "")
 }
 
-// TestActivationCodes: a card is sold by its second number, which then tells that it is sold, and finds it again when the
-// sale was taken back. The number stands in the files of the stock, and in no answer.
+// TestActivationCodes: a card is sold by its second number, which then tells that it is sold, and finds it again when
+// the sale was taken back. The number stands in the files of the stock, and in no answer.
 func TestActivationCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,9 +158,9 @@ func lookUps() map[string]func(text string) string {
 	return all
 }
 
-// TestActivationCodesOpenNothingElse: an activation code in place of whatever names a gift is answered like a number that
-// nobody has, by every operation and look-up, also where the account has codes of another system with as many digits;
-// and the codes of a card do not sell it as its activation code.
+// TestActivationCodesOpenNothingElse: an activation code in place of whatever names a gift is answered like a number
+// that nobody has, by every operation and look-up, also where the account has codes of another system with as many
+// digits; and the codes of a card do not sell it as its activation code.
 func TestActivationCodesOpenNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, imports := range []bool{false, true} {
@@ -234,8 +234,8 @@ func TestAnImportedCodeWithTheDigitsOfAnActivationCode(t *testing.T) {
 	w.sound()
 }
 
-// TestProbedCards: a card that is asked for by its code before it is sold is an event and stands in the audit trail, once
-// a day, whatever asks first; what sells it is none.
+// TestProbedCards: a card that is asked for by its code before it is sold is an event and stands in the audit trail,
+// once a day, whatever asks first; what sells it is none.
 func TestProbedCards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -56,7 +56,8 @@ func (r *Reader) GiftByActivationCode(ctx context.Context, account guid.ID, aske
 }
 
 // ActivationCodes gives the activation codes of the cards of a stock that are on hand; none, where they have none.
-func (r *Reader) ActivationCodes(ctx context.Context, account, order guid.ID) (map[guid.ID]codes.ActivationCode, error) {
+func (r *Reader) ActivationCodes(ctx context.Context, account, order guid.ID) (map[guid.ID]codes.ActivationCode,
+	error) {
 	all := map[guid.ID]codes.ActivationCode{}
 	_, err := db.Collect(ctx, r.db, selectActivations, []any{db.KeyOf(account), db.KeyOf(order)},
 		func(from db.Scanner) (voucher guid.ID, _ error) {

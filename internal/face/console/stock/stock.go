@@ -210,9 +210,8 @@ func asked(r *desk.Request, typed func(string) string) (map[string]any, error) {
 		}
 		body[member] = value
 	}
-	for member, field := range map[string]string{"voucherDesignID": "design", "organizationID": "location", "label": "label",
-		"terms": "terms"} {
-		if typed(field) != "" {
+	for _, member := range []string{"voucherDesignID", "organizationID", "label", "terms"} {
+		if field := fieldOf[member]; typed(field) != "" {
 			body[member] = typed(field)
 		}
 	}
