@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rsa"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +78,7 @@ type world struct {
 	saleor *saleorShop
 
 	good, elsewhere, other sold
+	number, otherNumber    string // activation codes of cards that are not sold
 }
 
 // newWorld starts a service with gifts of two accounts on a database of PostgreSQL, or on the embedded one ("").
@@ -119,11 +122,39 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 			return nil, err
 		}
 	}
+	for number, from := range map[*string]string{&w.number: shopKey, &w.otherNumber: otherKey} {
+		if *number, err = w.cardToSell(from); err != nil {
+			w.server.Kill()
+			return nil, err
+		}
+	}
 	if err := w.use(); err != nil {
 		w.server.Kill()
 		return nil, err
 	}
 	return w, nil
+}
+
+// cardToSell makes a card of a stock, and gives its activation code.
+func (w *world) cardToSell(key string) (number string, _ error) {
+	made, err := w.client.Post(w.server.URL+rig.Stock, key, "", `{"count":1,"value":5,"activationCodes":true}`)
+	if err != nil {
+		return "", err
+	}
+	var order struct{ OrderID string }
+	if err := json.Unmarshal(made.Body, &order); err != nil {
+		return "", fmt.Errorf("create-stock: %d %s %w", made.Status, made.Body, err)
+	}
+	list, err := w.client.Get(w.server.URL+"/api/integration/gifting/orders/"+order.OrderID+"/stock?format=csv", key)
+	if err != nil {
+		return "", err
+	}
+	rows, err := csv.NewReader(bytes.NewReader(list.Body)).ReadAll()
+	const column = 7 // activationCode
+	if err != nil || len(rows) != 2 || len(rows[1]) <= column {
+		return "", fmt.Errorf("the codes of a stock: %d %s %w", list.Status, list.Body, err)
+	}
+	return rows[1][column], nil
 }
 
 // loopback are the networks of this machine, where the shop of Saleor is.
@@ -219,7 +250,15 @@ func (w *world) comparisons() []comparison {
 		all = append(all, comparison{name + "a good code, an unknown one", ask.of(good), ask.of(none), ""},
 			comparison{name + "another account's, an unknown one", ask.of(other), ask.of(none), ""})
 	}
-	return all
+	const sale, none = "activate-gift by activation code, guessed too often: ", "1000000000000001"
+	return append(all, comparison{sale + "a good one, an unknown one", sellBy(w.number), sellBy(none), ""},
+		comparison{sale + "another account's, an unknown one", sellBy(w.otherNumber), sellBy(none), ""})
+}
+
+// sellBy sells a card by its activation code, with the key that has guessed too often.
+func sellBy(number string) question {
+	return question{key: guesserKey, method: http.MethodPost, path: redemption + "activate-gift",
+		body: fmt.Sprintf(`{"activationCode":%q,%s}`, number, paid), code: "RATE_LIMITED"}
 }
 
 const (
