@@ -288,7 +288,7 @@ func (u *usage) oneGift(name string) {
 // cards makes cards with verification codes, and shows right and wrong ones in every call that asks for them.
 func (u *usage) cards(name string) {
 	u.Helper()
-	made := u.post(rig.Stock, "make-"+name, `{"count":5,"value":9,"verificationCodes":true}`, http.StatusCreated)
+	made := u.post(rig.Stock, "make-"+name, `{"count":5,"value":9,"verificationCodes":true,"activationCodes":true}`, http.StatusCreated)
 	var order struct{ OrderID string }
 	check(u.T, json.Unmarshal(made.Body, &order))
 	lines, err := u.client.Export(u.url+rig.Orders+order.OrderID+"/stock?format=csv", u.account.Keys[1])
@@ -298,9 +298,11 @@ func (u *usage) cards(name string) {
 		wrong := right[:3] + string('0'+(right[3]-'0'+5)%10)
 		u.digits = append(u.digits, right, wrong)
 		u.secrets = append(append(u.secrets, storm.Shown(right), storm.Shown(wrong)), storm.Spellings(code)...)
-		u.post(rig.Activate, "", fmt.Sprintf(`{"voucherCode":%q,"externalTransactionReferenceNumber":"r",
+		number := line[7]
+		u.secrets = append(u.secrets, number, number[:4]+" "+number[4:8]+" "+number[8:12]+" "+number[12:])
+		u.post(rig.Activate, "sell-"+name+code[8:], fmt.Sprintf(`{"activationCode":%q,"externalTransactionReferenceNumber":"r",
 			"externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-			"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, code, u.account.Storefront),
+			"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, number, u.account.Storefront),
 			http.StatusOK)
 		for _, path := range []string{rig.Redeem, rig.Hold, rig.CashOut} {
 			amount := `,"amount":1`

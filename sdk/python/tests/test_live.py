@@ -4,6 +4,7 @@ environment, as test/sdk sets them; the last may do everything."""
 import hashlib
 import json
 import os
+import re
 import ssl
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -142,11 +143,14 @@ class LiveTest(unittest.TestCase):
                 "externalTransactionCustomerEmailAddress": "carla@example.com",
                 "externalStorefrontID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21"}
         at = {"organizationID": "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11"}
-        order = self.office.call("POST", "/api/integration/gifting/create-stock", {"count": 1})["orderID"]
+        order = self.office.call("POST", "/api/integration/gifting/create-stock",
+                                 {"count": 1, "activationCodes": True})["orderID"]
         cards = self.office.call("GET", f"/api/integration/gifting/orders/{order}/stock?format=csv").body.decode()
         self.assertRegex(cards, "^code,lastFour,.*\r?\n[0-9]{12},")
         card = next(self.office.gifts(orderID=order))["voucherID"]
-        sold = self.office.activate_gift(voucherID=card, amount=Decimal("20.50"), paymentMethodID=2, **at, **paid)
+        number = re.search("\n[0-9]{12},.*,([0-9]{16}),", cards).group(1)
+        sold = self.office.activate_gift(activationCode=number, amount=Decimal("20.50"), paymentMethodID=2, **at, **paid)
+        self.assertEqual(sold["voucherID"], card)
         self.assertEqual(str(sold["currentBalance"]), "20.50")
         loaded = self.office.reload_gift(voucherID=card, amount=5, **at, **paid)
         self.assertEqual(str(loaded["currentBalance"]), "25.50")
