@@ -54,7 +54,7 @@ func TestExport(t *testing.T) {
 		byCode[card.code] = card
 	}
 	rows := w.get(exportPath(order, "csv"), key...).want(200).rows()
-	const columns = "code,lastFour,verificationCode,status,link,codeText,verificationText"
+	const columns = "code,lastFour,verificationCode,status,link,codeText,verificationText,activationCode,activationText"
 	if strings.Join(rows[0], ",") != columns || len(rows) != 13 {
 		t.Fatalf("%d rows: %q", len(rows), rows[0])
 	}

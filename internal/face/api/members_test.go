@@ -212,7 +212,10 @@ func TestEveryTextRefusesControlCharacters(t *testing.T) {
 		}
 		for _, bad := range []string{"\x00", "\u2028"} {
 			p.in[p.name] = good + bad
-			if p.name == "voucherPublicToken" { // around it, they are what a scanner adds: see gift.TestWhatScannersAdd
+			if p.name == "activationCode" && bad == "\u2028" { // as any space between its digits
+				continue
+			}
+			if p.name == "voucherPublicToken" || p.name == "activationCode" { // around it, they are what a scanner adds: see gift.TestWhatScannersAdd
 				p.in[p.name] = good[:len(good)-1] + bad + good[len(good)-1:]
 			}
 			r := w.in(t).post(operation, body())

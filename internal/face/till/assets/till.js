@@ -964,8 +964,8 @@ document.addEventListener("keydown", (event) => {
   clearTimeout(silence);
   if (scan || wedge.scanner) return scannerDone(scan, event);
   silence = setTimeout(() => { // some scanners end with no key at all
-    const found = wedge.stopped(performance.now());
-    if (found) scannerDone(found);
+    const scan = wedge.scans, found = wedge.stopped(performance.now());
+    if (found || (scan && !wedge.scans && coveredOf(wedge.text))) scannerDone(found);
   }, 300);
   if ($("dialog.ask").open) return;
   if (event.target.matches("input, select, summary")) return;
@@ -1022,6 +1022,7 @@ function typing() {
   if (!/^[0-9]*$/.test(digits)) return;
   const end = field.selectionStart === field.value.length;
   if (end) field.value = grouped(digits.slice(0, maySell("activate") ? 16 : 12)); // that of a covered card has four more
+  if (wedge.scans) return; // the end of the scan looks it up
   if (digits.length === 12 || coveredOf(digits)) standing = setTimeout(() => view === "home" && typed(), 60);
 }
 
