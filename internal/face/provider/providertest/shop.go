@@ -313,8 +313,12 @@ func (s *Shop) Events(id string) (types []string) {
 		for _, one := range events {
 			e := one.(map[string]any)
 			data := e["data"].(map[string]any)
+			by, changed := data["entry"].(map[string]any)
+			if !changed {
+				by = data["key"].(map[string]any)
+			}
 			if data["gift"].(map[string]any)["voucherID"] == id {
-				types = append(types, fmt.Sprint(e["type"], " ", data["entry"].(map[string]any)["keyName"]))
+				types = append(types, fmt.Sprint(e["type"], " ", by["keyName"]))
 			}
 		}
 		if cursor = a["nextCursor"].(string); len(events) == 0 {

@@ -821,7 +821,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestEvents: each change is one event under the provider's name; what is repeated or refused is none.
+// TestEvents: each change is one event under the provider's name; what is repeated or refused is none,
+// but that somebody asked for a card that was not sold yet.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	r := open(t)
@@ -840,7 +841,7 @@ func TestEvents(t *testing.T) {
 	r.want("ACCEPT 0.00 5.00", "REDEEM", card, strings.Replace(redeem("5"), "false", "true", 1))
 	r.want("ACCEPT 0.00 0.00", "REDEEM", card, redeem("5"))
 	g := r.API("redemption/validate-gift", `{"voucherCode":"`+card+`","organizationID":"`+providertest.Pier+`"}`)
-	r.WantEvents(fmt.Sprint(g["voucherID"]), 1, "gift.activated Toast", "gift.redeemed Toast",
+	r.WantEvents(fmt.Sprint(g["voucherID"]), 1, "gift.probed Toast", "gift.activated Toast", "gift.redeemed Toast",
 		"gift.redemption_reversed Toast", "gift.reloaded Toast", "gift.reload_reversed Toast", "gift.redeemed Toast",
 		"gift.cashed_out Toast")
 }
