@@ -215,7 +215,8 @@ func TestEveryTextRefusesControlCharacters(t *testing.T) {
 			if p.name == "activationCode" && bad == "\u2028" { // as any space between its digits
 				continue
 			}
-			if p.name == "voucherPublicToken" || p.name == "activationCode" { // around it, they are what a scanner adds: see gift.TestWhatScannersAdd
+			// around it, they are what a scanner adds: see gift.TestWhatScannersAdd
+			if p.name == "voucherPublicToken" || p.name == "activationCode" {
 				p.in[p.name] = good[:len(good)-1] + bad + good[len(good)-1:]
 			}
 			r := w.in(t).post(operation, body())
