@@ -76,7 +76,7 @@ func (s *site) printGift(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	defer done()
-	c, err := s.card(r.Context(), &g, account, map[merchant.AssetHash]*print.Picture{})
+	c, err := s.card(r.Context(), &g, account, s.cards())
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +106,10 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pictures := map[merchant.AssetHash]*print.Picture{}
+	maker := s.cards()
 	var cards []print.Card
 	for i := range gifts {
-		c, err := s.card(r.Context(), &gifts[i], account, pictures)
+		c, err := s.card(r.Context(), &gifts[i], account, maker)
 		if err != nil {
 			return nil, err
 		}
@@ -120,11 +120,11 @@ func (s *site) printOrder(r *http.Request) ([]byte, error) {
 
 // Sheets prints cards of a stock, ten to a page, for whoever may have their codes.
 func (c *Config) Sheets(ctx context.Context, a *merchant.Account, cards []gift.Gift) ([]byte, error) {
-	s, pictures := &site{Config: *c}, map[merchant.AssetHash]*print.Picture{}
+	s, maker := &site{Config: *c}, c.cards()
 	all := make([]print.Card, len(cards))
 	for i := range cards {
 		var err error
-		if all[i], err = s.card(ctx, &cards[i], a, pictures); err != nil {
+		if all[i], err = s.card(ctx, &cards[i], a, maker); err != nil {
 			return nil, err
 		}
 		now, err := s.now(ctx, a)
@@ -179,40 +179,18 @@ func (s *site) order(ctx context.Context, accountID, orderID guid.ID) ([]gift.Gi
 	return gifts, account, nil
 }
 
-// card is a gift as it is printed. pictures holds those that were read before.
-func (s *site) card(ctx context.Context, g *gift.Gift, a *merchant.Account,
-	pictures map[merchant.AssetHash]*print.Picture) (c print.Card, err error) {
-	l := locale.For(g.Reads(a))
-	if !s.fonts().Writes(l) {
-		l = locale.For(merchant.English)
-	}
-	now, err := s.now(ctx, a)
-	if err != nil {
-		return c, err
-	}
-	c = print.Card{View: card.In(l, g, a, now), URL: card.GiftURL(s.PublicURL, g.Card.Token), Made: g.CreatedAt}
-	if c.Logo, err = s.picture(ctx, c.View.Logo, pictures); err == nil {
-		c.Picture, err = s.picture(ctx, c.View.Picture, pictures)
-	}
-	return c, err
+// cards makes the cards of one PDF.
+func (c *Config) cards() *print.Cards {
+	return &print.Cards{Fonts: c.fonts(), PublicURL: c.PublicURL, Asset: c.Gifts.Asset}
 }
 
-// picture is nil when there is none, or when it is gone: a gift without its picture is better than none.
-func (s *site) picture(ctx context.Context, hash merchant.AssetHash,
-	known map[merchant.AssetHash]*print.Picture) (*print.Picture, error) {
-	if p, read := known[hash]; read || hash.IsZero() {
-		return p, nil
-	}
-	a, err := s.Gifts.Asset(ctx, hash)
-	if errors.Is(err, refusal.NotFound) {
-		known[hash] = nil
-		return nil, nil
-	}
+// card is a gift as it is printed.
+func (s *site) card(ctx context.Context, g *gift.Gift, a *merchant.Account, of *print.Cards) (print.Card, error) {
+	now, err := s.now(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("reading picture %s of a design: %w", hash, err)
+		return print.Card{}, err
 	}
-	known[hash] = &print.Picture{Name: hash.String(), Bytes: a.Bytes, JPEG: a.Kind == merchant.JPEG}
-	return known[hash], nil
+	return of.Of(ctx, g, a, now)
 }
 
 // asset is one picture of a design. Its address is the hash of its bytes, so that it can be kept for ever; mails on
