@@ -148,6 +148,8 @@ final class Client
     private readonly string $host;
     private readonly string $path;
     private bool $dry = false;
+    /** @var list<array{name: string, unit: string, limit: int, left: int, resets: int, window: int}> */
+    private array $quotas = [];
 
     public function __construct(
         string $baseURL,
@@ -202,6 +204,18 @@ final class Client
         $dry = clone $this;
         $dry->dry = true;
         return $dry;
+    }
+
+    /**
+     * The daily limits that the last call counted against, by name; none: nothing was done. unit is what a limit counts,
+     * such as gifts, or minor-units of the account's currency; resets is in how many seconds it counts anew, window how
+     * many seconds the day has.
+     *
+     * @return list<array{name: string, unit: string, limit: int, left: int, resets: int, window: int}>
+     */
+    public function quotas(): array
+    {
+        return $this->quotas;
     }
 
     /** Creates gifts, all or none, and sends them. */
@@ -412,7 +426,11 @@ final class Client
             $asked = 0.0;
             $again = true;
             try {
-                return self::read($this->ask($request, min($timeout, max($end - self::now(), 0.001))), $path);
+                $this->quotas = [];
+                $reply = $this->ask($request, min($timeout, max($end - self::now(), 0.001)));
+                $said = self::read($reply, $path);
+                $this->quotas = self::rests($reply[1]['ratelimit-policy'] ?? '', $reply[1]['ratelimit'] ?? '');
+                return $said;
             } catch (BoonError $failure) {
                 $asked = $failure->retryAfter;
                 $again = $failure->passing();
@@ -432,6 +450,47 @@ final class Client
             throw new UnknownOutcome(basename(strtok($path, '?')), $key, $failure->getMessage(), $failure);
         }
         throw $failure instanceof NoAnswer ? new Unreachable($failure->getMessage(), 0, $failure) : $failure;
+    }
+
+    /** What two headers say (draft-ietf-httpapi-ratelimit-headers-10); what cannot be read is left out. */
+    private static function rests(string $policies, string $rest): array
+    {
+        $left = self::items($rest);
+        $all = [];
+        foreach (self::items($policies) as $name => $of) {
+            $is = $left[$name] ?? [];
+            $numbers = [$of['q'] ?? '', $is['r'] ?? '', $is['t'] ?? '', $of['w'] ?? ''];
+            if (count(preg_grep('/^[0-9]{1,15}$/D', $numbers)) === 4) {
+                [$limit, $rests, $resets, $window] = array_map('intval', $numbers);
+                $all[] = ['name' => (string) $name, 'unit' => trim($of['qu'] ?? '', '"'), 'limit' => $limit, 'left' => $rests,
+                    'resets' => $resets, 'window' => $window];
+            }
+        }
+        usort($all, fn (array $a, array $b) => strcmp($a['name'], $b['name']));
+        return $all;
+    }
+
+    /**
+     * The strings of a list with their parameters (RFC 9651). The service's have no quotes, commas or semicolons in them.
+     *
+     * @return array<string, array<string, string>>
+     */
+    private static function items(string $list): array
+    {
+        $all = [];
+        foreach (explode(',', $list) as $item) {
+            $parameters = explode(';', $item);
+            $name = trim(array_shift($parameters), ' "');
+            $of = [];
+            foreach ($parameters as $parameter) {
+                [$key, $value] = explode('=', trim($parameter), 2) + [1 => ''];
+                $of[$key] = $value;
+            }
+            if ($name !== '') {
+                $all[$name] = $of;
+            }
+        }
+        return $all;
     }
 
     private static function now(): float

@@ -96,6 +96,10 @@ func TestClientInPHP(t *testing.T) {
 	json := func(body string) string { return reply(200, "application/json", body) }
 	done := json(`{"redemptionID":"r1","amount":9.50,"requestID":"q"}`)
 	undone := json(`{"reversalID":"u1","requestID":"q"}`)
+	const issued = `{"name":"account.issuedPerDay","unit":"minor-units","limit":5,"left":3,"resets":60,"window":90000}`
+	counted := reply(200, "application/json", `{"redemptionID":"r1","amount":9.50,"requestID":"q"}`,
+		`RateLimit-Policy: "key.giftsPerDay";q=100;qu="gifts";w=90000, "account.issuedPerDay";q=5;qu="minor-units";w=90000`,
+		`RateLimit: "account.issuedPerDay";r=3;t=60, "key.giftsPerDay";r=99;t=60, "other";r=1;t=1`)
 	for name, tt := range map[string]struct {
 		answers []string
 		program string
@@ -143,6 +147,12 @@ func TestClientInPHP(t *testing.T) {
 				boon()->redemptions(['from' => '2026-11-01', 'groupBy' => 'day']), boon()->settlement(['from' => '2026-11-01']),
 				boon()->ageing(), boon()->breakage(['rate' => 7.5]), boon()->dormant(['months' => 36])] as $r) {
 				echo $r['report']['rows'][0]['closing'], ' '; }`, strings.Repeat("108.30 ", 8), 8},
+		"what is left of limits": {[]string{counted, strings.Replace(counted, "q=100", "q=many", 1), done}, `$boon = boon();
+			for ($n = 0; $n < 3; $n++) {
+				$boon->redeemSafely(new Amount('9.50'), ['voucherID' => 'v'], 'mine');
+				echo json_encode($boon->quotas()); }`,
+			`[` + issued + `,{"name":"key.giftsPerDay","unit":"gifts","limit":100,"left":99,"resets":60,"window":90000}]` +
+				`[` + issued + `][]`, 3},
 		"a report in CSV": {[]string{reply(200, "text/csv", "a\r\n1")},
 			`echo boon()->file('/api/integration/reports/liability?format=csv');`, "a\r\n1", 1},
 		"a journal":                    {[]string{journal}, books, kept, 1},

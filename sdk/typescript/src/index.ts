@@ -5,6 +5,7 @@ import {BoonError, NotDry, UnknownOutcome, Unreachable, Voided} from "./errors.j
 import type {components, paths} from "./schema.js";
 
 export * from "./errors.js";
+export * from "./quota.js";
 export * from "./webhook.js";
 export type {components, paths} from "./schema.js";
 

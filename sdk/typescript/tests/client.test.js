@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {createServer} from "node:http";
 import test from "node:test";
 import {inspect} from "node:util";
-import {BoonError, Client, NotDry, UnknownOutcome, Unreachable, Voided} from "../dist/index.js";
+import {BoonError, Client, NotDry, quotas, UnknownOutcome, Unreachable, Voided} from "../dist/index.js";
 import {listen, problem, scripted} from "./lines.js";
 
 const KEY = "boon_test_acct_not-a-real-key", redeem = "/api/integration/redemption/redeem-gift";
@@ -30,6 +30,19 @@ async function serve(t, answers, options = {}) {
   const s = await scripted(t, ...answers);
   return {url: s.url, client: new Client(s.url, KEY, {pause: 1, maxPause: 10, ...options}), asked: s.asked};
 }
+
+test("quotas", async (t) => {
+  const policy = '"key.giftsPerDay";q=100;qu="gifts";w=90000, "account.issuedPerDay";q=5;qu="minor-units";w=90000';
+  const rest = '"account.issuedPerDay";r=3;t=60, "key.giftsPerDay";r=99;t=60, "other";r=1;t=1';
+  const unclear = policy.replace("q=100", "q=many");
+  const {client} = await serve(t, [[200, {"RateLimit-Policy": policy, RateLimit: rest}, DONE[2]],
+    [200, {"RateLimit-Policy": unclear, RateLimit: rest}, DONE[2]], DONE]);
+  const issued = {name: "account.issuedPerDay", unit: "minor-units", limit: 5, left: 3, resets: 60, window: 90000};
+  const gifts = {name: "key.giftsPerDay", unit: "gifts", limit: 100, left: 99, resets: 60, window: 90000};
+  for (const want of [[issued, gifts], [issued], []]) {
+    assert.deepEqual(quotas((await client.api.POST(redeem, JSON_OF)).response), want);
+  }
+});
 
 test("a dry run that was none", async (t) => {
   const {client, asked} = await serve(t, [[200, {}, '{"redemptionID":"r1","dryRun":true,"requestID":"q"}'], DONE]);
