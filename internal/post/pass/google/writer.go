@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -169,37 +170,47 @@ func (w *Writer) all(a *merchant.Account, of *work) error {
 	}
 }
 
-// some writes some objects, a few at once, and gives those that need not be written again.
+// some writes some objects, a few at once, and gives those that need not be written again. A gift that cannot be read
+// while others can is at fault itself, and is left out; where none can be read, it is the store.
 func (w *Writer) some(a *merchant.Account, of *work, due []event.GooglePass) (done []event.GooglePass, wrong error) {
-	var mu sync.Mutex
+	came := make([]error, len(due))
 	var all sync.WaitGroup
 	turns := make(chan struct{}, atOnce)
 	for i := range due {
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			card, err := w.one(a, of, due[i])
-			outcome := outcomeOf(err)
-			mu.Lock()
-			defer mu.Unlock()
-			switch outcome {
-			case written:
-				due[i].Card = card
-				done = append(done, due[i])
-			case failed:
-				wrong = err
-			default: // the others go on
-				w.leaveOut(&due[i], err)
-				done = append(done, due[i])
-			}
-			if w.Observe != nil {
-				w.Observe(outcome)
+			var c event.PassCard
+			if c, came[i] = w.one(a, of, due[i]); came[i] == nil {
+				due[i].Card = c
 			}
 		})
 	}
 	all.Wait()
+	read := slices.ContainsFunc(came, func(err error) bool { return !errors.Is(err, errUnread) })
+	for i, err := range came {
+		outcome := outcomeOf(err)
+		if read && errors.Is(err, errUnread) && w.ctx.Err() == nil {
+			outcome = unreadable
+		}
+		switch outcome {
+		case written:
+			done = append(done, due[i])
+		case failed:
+			wrong = err
+		default: // the others go on
+			w.leaveOut(&due[i], err)
+			done = append(done, due[i])
+		}
+		if w.Observe != nil {
+			w.Observe(outcome)
+		}
+	}
 	return done, wrong
 }
+
+// errUnread tells that a gift could not be read.
+var errUnread = errors.New("reading a gift for Google Wallet")
 
 // What came of an object.
 const (
@@ -241,7 +252,7 @@ func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event
 		return p.Card, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("reading a gift for Google Wallet: %w", err)
+		return c, fmt.Errorf("%w: %w", errUnread, err)
 	}
 	now, err := w.Now(w.ctx, a)
 	if err != nil {

@@ -186,3 +186,22 @@ func TestOldCardsDieFirst(t *testing.T) {
 		t.Errorf("Google has %q of the old card; it was told %v", dead, k.wrote)
 	}
 }
+
+// TestOneUnreadHoldsUpNoOther: a gift that cannot be read for whatever reason is left out while others can be; where
+// none can be read, the store is at fault, and nothing is left out.
+func TestOneUnreadHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	one, other := guid.ID{2}, guid.ID{3}
+	all := []event.GooglePass{{AccountID: shop.ID, VoucherID: one, Changed: 1}, {AccountID: shop.ID, VoucherID: other,
+		Changed: 2}}
+	unscannable := errors.New("converting NULL to int64 is unsupported")
+	k := &kept{due: slices.Clone(all), broken: map[guid.ID]error{one: unscannable}}
+	if said, err := k.round(t); err != nil || len(k.due) != 0 || k.told[unreadable] != 1 || k.told[written] != 1 ||
+		!strings.Contains(said, "level=ERROR") {
+		t.Errorf("%d are due, told are %v: %v\n%s", len(k.due), k.told, err, said)
+	}
+	k = &kept{due: slices.Clone(all), broken: map[guid.ID]error{one: unscannable, other: unscannable}}
+	if _, err := k.round(t); err == nil || len(k.due) != 2 || k.told[failed] != 2 {
+		t.Errorf("%d are due, told are %v: %v", len(k.due), k.told, err)
+	}
+}
