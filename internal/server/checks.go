@@ -151,6 +151,17 @@ type Report struct {
 	Facts []Fact
 	Notes []string // worth knowing
 	Wrong []string // looks wrong
+	Hosts []Host   // that the service calls for its wallets, in no particular order
+}
+
+// Host is one that the service calls.
+type Host struct{ Name, Address string }
+
+// calls notes that the service calls a host.
+func (r *Report) calls(name, host string) {
+	if h := (Host{name, net.JoinHostPort(host, "443")}); !slices.Contains(r.Hosts, h) {
+		r.Hosts = append(r.Hosts, h)
+	}
 }
 
 func (r *Report) fact(name, format string, args ...any) {
@@ -383,9 +394,14 @@ const certificateEndsSoon = 30 * 24 * time.Hour
 // passes reports whether an account can sign passes.
 func (r *Report) passes(a *merchant.Account, now time.Time) {
 	apple := &a.Wallet.Apple
+	if a.Wallet.Google.Issuer != "" {
+		r.calls("Google Wallet", "walletobjects.googleapis.com")
+		r.calls("access to Google Wallet", "oauth2.googleapis.com")
+	}
 	if apple.Certificate == "" {
 		return
 	}
+	r.calls("Apple Wallet", "api.push.apple.com")
 	signer, err := pass.NewSigner(apple.Certificate, apple.Key)
 	if err != nil {
 		r.wrong("account %s cannot sign passes for Apple Wallet: %s", a.Name, err)

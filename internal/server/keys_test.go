@@ -61,5 +61,15 @@ func TestPassesThatEnd(t *testing.T) {
 		if told := strings.Join(r.Wrong, "\n"); (told == "") != (test.told == "") || !strings.Contains(told, test.told) {
 			t.Errorf("of a certificate that is %s: %q", test.name, told)
 		}
+		if calls := len(r.Hosts) > 0; calls != (test.certificate != "") {
+			t.Errorf("with a certificate that is %s, hosts are called: %v", test.name, r.Hosts)
+		}
+	}
+	var r Report
+	for range 2 { // accounts
+		r.passes(&merchant.Account{Wallet: merchant.Wallet{Google: merchant.GoogleWallet{Issuer: "33"}}}, ends)
+	}
+	if len(r.Hosts) != 2 || r.Hosts[0].Address != "walletobjects.googleapis.com:443" {
+		t.Errorf("for Google Wallet, hosts are called: %v", r.Hosts)
 	}
 }

@@ -58,6 +58,9 @@ func Examine(ctx context.Context, p *Patient, report *server.Report) {
 		}
 		d.gateway(ctx, "sms", address)
 	}
+	for _, h := range report.Hosts {
+		d.wallet(ctx, h)
+	}
 }
 
 // diagnosis is a report that grows.
@@ -248,13 +251,29 @@ func (d diagnosis) service(ctx context.Context, base, version string) {
 
 // gateway tells whether it can be reached at all.
 func (d diagnosis) gateway(ctx context.Context, name, address string) {
+	if err := reach(ctx, address); err != nil {
+		d.wrong("the gateway for %s cannot be reached: %v", name, err)
+		return
+	}
+	d.fact(name+" gateway", "%s can be reached", address)
+}
+
+// wallet tells whether a host can be reached that passes in wallets are kept right by.
+func (d diagnosis) wallet(ctx context.Context, h server.Host) {
+	if err := reach(ctx, h.Address); err != nil {
+		d.wrong("%s cannot be reached, so passes do not change: %v", h.Name, err)
+		return
+	}
+	d.fact(h.Name, "%s can be reached", h.Address)
+}
+
+// reach opens a connection, and closes it.
+func reach(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		d.wrong("the gateway for %s cannot be reached: %v", name, err)
-		return
+		return err
 	}
-	conn.Close()
-	d.fact(name+" gateway", "%s can be reached", address)
+	return conn.Close()
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -24,5 +25,27 @@ func TestDoctorReadsTheClock(t *testing.T) {
 			!strings.HasPrefix(strings.Join(r.Notes, "; "), tt.note) || len(r.Notes) > 0 != (tt.note != "") {
 			t.Errorf("kept %v, known %v: %+v", tt.kept, tt.known, r)
 		}
+	}
+}
+
+// TestDoctorTriesWallets: a host that wallets need is tried, and what was seen is told.
+func TestDoctorTriesWallets(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := server.Host{Name: "Apple Wallet", Address: l.Addr().String()}
+	d := diagnosis{&server.Report{}}
+	d.wallet(t.Context(), host)
+	if len(d.Wrong) > 0 || len(d.Facts) != 1 || !strings.Contains(d.Facts[0].Value, host.Address) {
+		t.Errorf("a host that answers: %+v", d.Report)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.wallet(t.Context(), host)
+	if len(d.Wrong) != 1 || !strings.HasPrefix(d.Wrong[0], "Apple Wallet cannot be reached, so passes do not change") {
+		t.Errorf("a host that is away: %+v", d.Report)
 	}
 }
