@@ -14,6 +14,7 @@ type Asked struct {
 	Until   time.Time
 	Cubes   []Cube
 	ByDay   bool // each day by itself
+	Most    int  // entries of the open day that are read one by one; where there are more, the error is a Behind; 0: all
 }
 
 // Behind tells that too many days of an account are not closed yet to read their entries for a report.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -173,9 +174,10 @@ func (k *shopkeeper) movedByDay(from, until time.Time, cube books.Cube) map[int]
 // sumUp sums up the beginning of the open day up to an instant, and tells in how many steps.
 func (k *shopkeeper) sumUp(until, wrong time.Time) (steps int) {
 	k.t.Helper()
+	position, err := k.s.Drawn(k.t.Context())
+	must(k.t, err)
 	for more := true; more; steps++ {
-		var err error
-		more, err = k.s.SumUp(k.t.Context(), k.account, until, wrong)
+		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(10*time.Second), position, wrong)
 		must(k.t, err)
 	}
 	return steps - 1
@@ -242,6 +244,67 @@ func testOpenDays(t *testing.T, open opener) {
 	compare("with an import, summed up again")
 	k.closeAll(s, k.now)
 	compare("once all days are closed")
+}
+
+// testFirstDay: the first day of an account, before which none is closed, is summed up as others are: a stock that was
+// made today is not read gift by gift.
+func testFirstDay(t *testing.T, open opener) {
+	s, _ := open(t)
+	s.Step = 5
+	k := openBooks(t, s, "UTC")
+	k.sell(k.now.Add(30 * time.Minute))
+	begun, until := k.now.AddDate(0, 0, -90), k.now
+	type read struct{ all, before, from books.Sums }
+	moved := func() read {
+		return read{k.moved(time.Time{}, until), k.moved(time.Time{}, begun), k.moved(begun, until)}
+	}
+	want := moved()
+	if steps := k.sumUp(until, time.Time{}); steps < 3 {
+		t.Errorf("the first day is summed up in %d steps", steps)
+	}
+	if got := moved(); !reflect.DeepEqual(got, want) {
+		t.Errorf("there moved %v, by the entries %v", got, want)
+	}
+	few := &books.Asked{Account: k.account, Until: until, Cubes: books.Cubes(), Most: 10}
+	tell := func(int, books.Key, books.Sum) error { return nil }
+	if err := s.EachMoved(t.Context(), few, tell); err != nil {
+		t.Errorf("where the day is summed up: %v", err)
+	}
+	s.ForgetOpenDays()
+	if err := s.EachMoved(t.Context(), few, tell); !errors.As(err, new(*books.Behind)) {
+		t.Errorf("more entries than are allowed were read, and the error is %v", err)
+	}
+}
+
+// testOvertakenDays: an entry that is dated in a part of the open day that was summed up before is in reports at once,
+// and the part is summed up again with it.
+func testOvertakenDays(t *testing.T, open opener) {
+	s, _ := open(t)
+	s.Step = 5
+	k := openBooks(t, s, "UTC")
+	k.sell(k.now.Add(30 * time.Minute))
+	until := k.now
+	k.sumUp(until, time.Time{})
+	k.now = until.Add(-25 * time.Minute) // by a clock that is behind
+	k.issue(func(*gift.Gift) {})
+	few := &books.Asked{Account: k.account, Until: until, Cubes: books.Cubes(), Most: 10}
+	summedUp := func() bool {
+		err := s.EachMoved(t.Context(), few, func(int, books.Key, books.Sum) error { return nil })
+		return err == nil
+	}
+	got := k.moved(time.Time{}, until)
+	if summedUp() {
+		t.Error("sums that lack an entry are told")
+	}
+	k.sumUp(until, time.Time{})
+	if !summedUp() {
+		t.Error("the day is not summed up again")
+	}
+	again := k.moved(time.Time{}, until)
+	s.Books = sums.New(s.db)
+	if want := k.moved(time.Time{}, until); !maps.Equal(got, want) || !maps.Equal(again, want) {
+		t.Errorf("there moved %v, then %v, by the entries %v", got, again, want)
+	}
 }
 
 // testLateIDs: entries whose ids tell a later time than they were made at, as when a clock was set back, are in the

@@ -153,6 +153,8 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a day is not closed beside an import":      testClosingBesideAnImport,
 		"days are checked beside imports":           testCheckingBesideImports,
 		"open days are summed up":                   testOpenDays,
+		"the first day is summed up":                testFirstDay,
+		"an entry comes into what is summed up":     testOvertakenDays,
 		"ids run ahead of clocks":                   testLateIDs,
 		"what has late ids is found by its time":    testIDsAhead,
 		"days of imports are closed again":          testDaysOfImportsAreClosedAgain,

@@ -56,9 +56,10 @@ type Store interface {
 	NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error)
 	// CloseDay closes a day, unless somebody else has, or an import appeared or disappeared while it was worked out.
 	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool, err error)
-	// SumUp sums up, in memory, some more of the day that is open, up to an instant before which no entry can follow.
-	// Where the clock was set back, wrong is what it had said.
-	SumUp(ctx context.Context, account *merchant.Account, until, wrong time.Time) (more bool, err error)
+	// SumUp sums up, in memory, some more of the day that is open, of what is dated well before an instant at which a
+	// position was noted. Where the clock was set back, wrong is what it had said.
+	SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64, wrong time.Time) (more bool,
+		err error)
 	// ForgetOpenDays forgets what SumUp has summed up.
 	ForgetOpenDays()
 }
@@ -83,11 +84,13 @@ type note struct {
 	ahead    map[guid.ID]time.Duration // the clocks of test accounts
 }
 
-// due is an account with the instant up to which its days may be closed.
+// due is an account with the instant up to which its days may be closed. Times are by its clock.
 type due struct {
-	account *merchant.Account
-	until   time.Time
-	wrong   time.Time // by the clock of the account; zero: its clock was never set back
+	account  *merchant.Account
+	until    time.Time
+	noted    time.Time // when position was noted, up to which all is committed
+	position int64
+	wrong    time.Time // zero: the clock was never set back
 }
 
 // Batches makes the batches of the job.
@@ -122,15 +125,24 @@ func (c *Closer) begin(ctx context.Context) (all []due, err error) {
 		return nil, err
 	}
 	c.noted = noted
+	over, err := c.Committed(ctx, noted.position)
+	if err != nil {
+		return nil, err
+	}
+	newest := before
+	if over {
+		newest = noted
+	}
 	if before.at.IsZero() { // what is committed now is all of days that ended long ago
-		before, after = note{at: c.noted.at}, old
-		if over, err := c.Committed(ctx, c.noted.position); err != nil || !over {
-			return nil, err
+		if !over {
+			return nil, nil
 		}
+		before, after = note{at: noted.at}, old
 	}
 	for id, account := range c.Directory().Accounts {
 		if ahead, known := before.ahead[id]; known || !account.Test {
-			d := due{account: account, until: before.at.Add(ahead - after)}
+			d := due{account: account, until: before.at.Add(ahead - after), noted: newest.at.Add(newest.ahead[id]),
+				position: newest.position}
 			if !c.wrong.IsZero() {
 				d.wrong = c.wrong.Add(ahead)
 			}
@@ -165,7 +177,7 @@ func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err err
 		return 0, false, err
 	}
 	if day.Until.After(d.until) { // reports of a busy account need not read the entries of the whole day
-		more, err := c.SumUp(ctx, d.account, d.until, d.wrong)
+		more, err := c.SumUp(ctx, d.account, d.noted, d.position, d.wrong)
 		return 0, more, err
 	}
 	closed, err := c.CloseDay(ctx, d.account, day, c.Now())

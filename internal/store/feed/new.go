@@ -119,10 +119,13 @@ func (f *Feed) lastBefore(ctx context.Context, account guid.ID, at time.Time) (p
 }
 
 // Drawn is the newest position that was drawn; its transaction may be open. In the embedded database, which has one
-// writer, it is 0: Drawn waits until whoever writes is done, so that what was dated before is committed.
+// writer, Drawn waits until whoever writes is done, so that what was dated before is committed.
 func (f *Feed) Drawn(ctx context.Context) (position int64, err error) {
 	if f.db.File != "" {
-		return 0, f.db.Write(ctx, func(*sql.Tx) error { return nil })
+		err = f.db.Write(ctx, func(tx *sql.Tx) error {
+			return tx.QueryRowContext(ctx, `SELECT coalesce(max(t.position), 0) FROM event AS t`).Scan(&position)
+		})
+		return position, err
 	}
 	err = f.db.Retry(ctx, func(ctx context.Context) error {
 		return f.db.Read(ctx, []db.Batch{number(selectDrawn, &position)})

@@ -15,26 +15,34 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// begun is what moved in the beginning of a day that is open, where no entry can follow any more. It is in memory: a
-// busy account would else read its entries of a whole day for every report. It never changes; what follows replaces it.
+// begun is what moved in the beginning of a day that is open. It is in memory: a busy account would else read its
+// entries of a whole day for every report. It never changes; what follows replaces it.
+//
+// An entry may still be written that is dated before its end: by a transaction that takes long, by a process whose clock
+// is behind, or once a clock was set back. Such an entry is in a commit after position. So whoever uses a beginning looks
+// first whether there is one: see overtaken.
 type begun struct {
-	day   books.Day
-	until time.Time // the end of the beginning
-	flips int64     // of imports, before it was worked out
-	epoch int       // before it was worked out: see openDays
-	sums  books.Sums
+	day      books.Day
+	until    time.Time // the end of the beginning
+	position int64     // all commits up to it were there when the beginning was worked out
+	flips    int64     // of imports, before it was worked out
+	epoch    int       // before it was worked out: see openDays
+	sums     books.Sums
 }
 
 // openDays are the beginnings that are known, by account.
 type openDays struct {
 	mu    sync.Mutex
 	known map[guid.ID]*begun
-	epoch int // how often all were forgotten, so that nothing of before is kept that is being worked out meanwhile
+	lags  map[guid.ID]time.Duration // where it is not leastLag
+	epoch int                       // how often all were forgotten, so that nothing of before is kept that is being worked out meanwhile
 }
 
 const (
-	step     = 2_000   // entries that are summed up at a time; fewer are not worth it
-	mostSums = 100_000 // that are in memory, of all accounts: some 30 MB
+	step     = 2_000            // entries that are summed up at a time; fewer are not worth it
+	mostSums = 100_000          // that are in memory, of all accounts: some 30 MB
+	leastLag = 10 * time.Second // ends a beginning before its position was noted, so that nothing overtakes it
+	mostLag  = books.Skew + 2*time.Minute
 )
 
 // of is the beginning of an open day; nil: none is known, or an import has appeared or disappeared since.
@@ -47,15 +55,27 @@ func (o *openDays) of(account guid.ID, day books.Day, flips int64) *begun {
 	return nil
 }
 
-// next is what follows the beginning that is known, or else the beginning that has nothing yet.
-func (o *openDays) next(account guid.ID, day books.Day, flips int64) *begun {
+// next is what follows the beginning that is known, or else the beginning that has nothing yet; lag is how long before
+// its position was noted it has to end.
+func (o *openDays) next(account guid.ID, day books.Day, flips int64) (next *begun, lag time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	next := &begun{day: day, until: day.From, flips: flips, epoch: o.epoch, sums: books.Sums{}}
+	next = &begun{day: day, until: day.From, flips: flips, epoch: o.epoch, sums: books.Sums{}}
 	if b := o.known[account]; b != nil && b.day == day && b.flips == flips {
-		next.until, next.sums = b.until, maps.Clone(b.sums)
+		next.until, next.position, next.sums = b.until, b.position, maps.Clone(b.sums)
 	}
-	return next
+	return next, max(leastLag, o.lags[account])
+}
+
+// overtaken forgets the beginning of an account that an entry came into, and has the next one end sooner.
+func (o *openDays) overtaken(account guid.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.known, account)
+	if o.lags == nil {
+		o.lags = map[guid.ID]time.Duration{}
+	}
+	o.lags[account] = min(2*max(leastLag, o.lags[account]), mostLag)
 }
 
 // ForgetOpenDays forgets what SumUp has summed up of all accounts: where a clock was set back, or the database went
@@ -93,32 +113,54 @@ func (o *openDays) put(account guid.ID, b *begun) {
 	o.known[account] = b
 }
 
-// nextOf is the day that follows the closed ones, which is open; ok is false where none is closed.
-func nextOf(account *merchant.Account, days books.Days) (day books.Day, ok bool) {
-	if len(days) == 0 {
-		return day, false
+// openDay is the first day of an account that is not closed: the one after the closed days, or that of its first entry.
+// ok is false where it has none.
+func (b *Books) openDay(ctx context.Context, account *merchant.Account, days books.Days) (day books.Day, ok bool,
+	err error) {
+	if n := len(days); n > 0 {
+		return days[n-1].Next(zoneOf(account)), true, nil
 	}
-	return days[len(days)-1].Next(zoneOf(account)), true
+	const first = `SELECT e.made_at FROM entry AS e WHERE e.account_id = $1 ORDER BY e.id LIMIT 1`
+	found, err := db.CollectLong(ctx, b.db, first, []any{db.KeyOf(account.ID)},
+		func(from db.Scanner) (at time.Time, err error) {
+			err = from.Scan(db.ScanTime(&at))
+			return at, err
+		})
+	if err != nil {
+		return day, false, fmt.Errorf("reading the first entry of account %s: %w", account.ID, err)
+	}
+	if len(found) == 0 {
+		return day, false, nil
+	}
+	return books.DayOf(found[0].Add(-books.Skew), zoneOf(account)), true, nil
 }
 
 // eachOpen tells of what moved from an instant on and before another one, where no day is closed: of the beginning of
 // the open day from memory, of the rest by entries.
-func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, flips int64, from, until time.Time,
+func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, open opened, from, until time.Time,
 	tell func(day int, k books.Key, s books.Sum) error) error {
-	day, ok := nextOf(a.Account, days)
-	if !ok {
-		return b.eachEntry(ctx, a, days, from, until, tell)
-	}
-	known := b.open.of(a.Account.ID, day, flips)
-	if known == nil || from.After(day.From) || until.Before(known.until) {
-		return b.eachEntry(ctx, a, days, from, until, tell)
-	}
-	if err := b.eachEntry(ctx, a, days, from, day.From, tell); err != nil {
+	known, err := b.beginning(ctx, a.Account.ID, open, from, until)
+	if err != nil {
 		return err
+	}
+	rest := from
+	if known != nil {
+		rest = known.until
+	}
+	if err := b.checkMost(ctx, a, rest, days); err != nil {
+		return err
+	}
+	if known == nil {
+		return b.eachEntry(ctx, a, days, from, until, tell)
+	}
+	if len(days) > 0 { // else there is nothing before the open day
+		if err := b.eachEntry(ctx, a, days, from, open.day.From, tell); err != nil {
+			return err
+		}
 	}
 	for k, s := range known.sums {
 		if slices.Contains(a.Cubes, k.Cube) {
-			if err := tell(day.Number, k, s); err != nil {
+			if err := tell(open.day.Number, k, s); err != nil {
 				return err
 			}
 		}
@@ -126,23 +168,68 @@ func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, f
 	return b.eachEntry(ctx, a, days, known.until, until, tell)
 }
 
-// SumUp sums up some more of the beginning of an account's open day, up to an instant before which no entry of it can
-// follow, and keeps the sums in memory. more reports whether there is more to sum up; an account with few entries has
-// none. Where the clock of the account was set back, wrong is what it had said: ids go on from there.
-func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until, wrong time.Time) (more bool, err error) {
+// opened is the open day of an account.
+type opened struct {
+	day   books.Day
+	flips int64 // of imports
+}
+
+// beginning is the beginning of the open day, where it is known and belongs wholly to the time from an instant on and
+// before another one; nil: it does not.
+func (b *Books) beginning(ctx context.Context, account guid.ID, open opened, from, until time.Time) (*begun, error) {
+	known := b.open.of(account, open.day, open.flips)
+	if known == nil || from.After(open.day.From) || until.Before(known.until) {
+		return nil, nil
+	}
+	if over, err := b.overtaken(ctx, account, known); err != nil || over {
+		return nil, err
+	}
+	return known, nil
+}
+
+// overtaken reports whether an entry came into a beginning after it was worked out. It looks at the commits since, of a
+// minute or two.
+func (b *Books) overtaken(ctx context.Context, account guid.ID, known *begun) (bool, error) {
+	const late = `SELECT count(*) FROM (SELECT 1 FROM event AS t
+		WHERE t.account_id = $1 AND t.position > $2 AND t.made_at < $3 AND t.body = '' LIMIT 1) AS late`
+	n := 0
+	args := []any{db.KeyOf(account), known.position, db.Micros(known.until)}
+	if err := b.db.GetLong(ctx, late, args, &n); err != nil {
+		return false, fmt.Errorf("looking for late entries of account %s: %w", account, err)
+	}
+	return n > 0, nil
+}
+
+// SumUp sums up some more of the beginning of an account's open day, and keeps the sums in memory: of what is dated well
+// before an instant at which a position was noted, up to which all is committed by now. more reports whether there is
+// more to sum up; an account with few entries has none. Where the clock of the account was set back, wrong is what it
+// had said: ids go on from there.
+func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64,
+	wrong time.Time) (more bool, err error) {
 	days, err := b.ClosedDays(ctx, account.ID)
 	if err != nil {
 		return false, err
 	}
-	day, ok := nextOf(account, days)
-	if !ok || !until.After(day.From) {
-		return false, nil
+	day, ok, err := b.openDay(ctx, account, days)
+	if err != nil || !ok {
+		return false, err
 	}
 	flips, err := b.flips(ctx, account.ID)
 	if err != nil {
 		return false, err
 	}
-	next := b.open.next(account.ID, day, flips)
+	if known := b.open.of(account.ID, day, flips); known != nil {
+		if over, err := b.overtaken(ctx, account.ID, known); err != nil {
+			return false, err
+		} else if over {
+			b.open.overtaken(account.ID)
+		}
+	}
+	next, lag := b.open.next(account.ID, day, flips)
+	until := noted.Add(-lag)
+	if until.After(day.Until) {
+		until = day.Until
+	}
 	end, ok, err := b.stepFrom(ctx, account.ID, next.until, until, wrong)
 	if err != nil || !ok {
 		return false, err
@@ -156,7 +243,7 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, until, wro
 	if err != nil {
 		return false, err
 	}
-	next.until = end
+	next.until, next.position = end, position
 	b.open.put(account.ID, next)
 	return b.open.of(account.ID, day, flips) == next, nil
 }

@@ -13,9 +13,9 @@ func TestWhereMemoryEndsWhatIsKnownStays(t *testing.T) {
 	t.Parallel()
 	var o openDays
 	account, today := guid.ID{1}, books.Day{Number: 20261129}
-	first := o.next(account, today, 0)
+	first, _ := o.next(account, today, 0)
 	o.put(account, first)
-	large := o.next(account, today, 0)
+	large, _ := o.next(account, today, 0)
 	for n := range mostSums {
 		large.sums[books.Key{Month: n}] = books.Sum{}
 	}

@@ -9,7 +9,8 @@
 //  4. An import that appears or disappears in the past opens the days from then on again: Reopen, in the transaction
 //     that has it appear. A day that was worked out while one did is not closed, and is not held against its sums.
 //  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same. The
-//     beginning of the open day of a busy account, where no entry can follow any more, is summed up in memory: SumUp.
+//     beginning of the open day of a busy account is summed up in memory, and told as long as no entry came into it
+//     since: SumUp.
 package sums
 
 import (
@@ -61,22 +62,7 @@ func (b *Books) NextDay(ctx context.Context, account *merchant.Account) (day boo
 	if err != nil {
 		return day, false, err
 	}
-	if n := len(days); n > 0 {
-		return days[n-1].Next(zoneOf(account)), true, nil
-	}
-	const first = `SELECT e.made_at FROM entry AS e WHERE e.account_id = $1 ORDER BY e.id LIMIT 1`
-	found, err := db.CollectLong(ctx, b.db, first, []any{db.KeyOf(account.ID)},
-		func(from db.Scanner) (at time.Time, err error) {
-			err = from.Scan(db.ScanTime(&at))
-			return at, err
-		})
-	if err != nil {
-		return day, false, fmt.Errorf("reading the first entry of account %s: %w", account.ID, err)
-	}
-	if len(found) == 0 {
-		return day, false, nil
-	}
-	return books.DayOf(found[0].Add(-books.Skew), zoneOf(account)), true, nil
+	return b.openDay(ctx, account, days)
 }
 
 func zoneOf(a *merchant.Account) *time.Location {
@@ -421,15 +407,20 @@ func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
 func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 	tell func(day int, k books.Key, s books.Sum) error) error {
 	days, err := b.ClosedDays(ctx, a.Account.ID)
-	if err == nil {
-		err = b.checkBehind(ctx, a, days)
-	}
 	if err != nil {
 		return err
 	}
+	day, any, err := b.openDay(ctx, a.Account, days)
+	if err != nil || !any || len(days) == 0 && !a.Until.After(day.From) { // nothing is before the first day
+		return err
+	}
+	if err := b.checkBehind(ctx, a, days, day); err != nil {
+		return err
+	}
+	open := opened{day, flips}
 	whole := days.Within(a.From, a.Until)
 	if len(whole) == 0 {
-		return b.eachOpen(ctx, a, days, flips, a.From, a.Until, tell)
+		return b.eachOpen(ctx, a, days, open, a.From, a.Until, tell)
 	}
 	query := selectTotals
 	if a.ByDay {
@@ -446,7 +437,7 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 			return err
 		}
 	}
-	return b.eachOpen(ctx, a, days, flips, last.Until, a.Until, tell)
+	return b.eachOpen(ctx, a, days, open, last.Until, a.Until, tell)
 }
 
 // eachEntry tells of what moved in a part of the time that is asked for, by entries.
@@ -483,17 +474,34 @@ const (
 
 // checkBehind refuses to read a long time by its entries that is not closed yet: it may be the whole history of an
 // account.
-func (b *Books) checkBehind(ctx context.Context, a *books.Asked, days books.Days) error {
+func (b *Books) checkBehind(ctx context.Context, a *books.Asked, days books.Days, open books.Day) error {
 	from, closed := a.From, 0
 	if n := len(days); n > 0 {
 		closed = days[n-1].Number
-		if from.Before(days[n-1].Until) {
-			from = days[n-1].Until
-		}
+	}
+	if from.Before(open.From) {
+		from = open.From
 	}
 	if a.Until.Sub(from) <= onTime {
 		return nil
 	}
+	return b.checkEntries(ctx, a, from, closed, b.MostOfOld)
+}
+
+// checkMost refuses to read more entries one by one from an instant on than whoever asks allows.
+func (b *Books) checkMost(ctx context.Context, a *books.Asked, from time.Time, days books.Days) error {
+	if a.Most == 0 {
+		return nil
+	}
+	closed := 0
+	if n := len(days); n > 0 {
+		closed = days[n-1].Number
+	}
+	return b.checkEntries(ctx, a, from, closed, a.Most)
+}
+
+// checkEntries refuses where an account has more entries from an instant on than so many.
+func (b *Books) checkEntries(ctx context.Context, a *books.Asked, from time.Time, closed, most int) error {
 	var after guid.ID
 	if !from.IsZero() {
 		after = gift.IDsFrom(from)
@@ -501,11 +509,11 @@ func (b *Books) checkBehind(ctx context.Context, a *books.Asked, days books.Days
 	const count = `SELECT count(*) FROM (SELECT 1 FROM entry AS e
 		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 LIMIT $4) AS open`
 	n := 0
-	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(after), db.KeyOf(gift.IDsBefore(a.Until)), b.MostOfOld + 1}
+	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(after), db.KeyOf(gift.IDsBefore(a.Until)), most + 1}
 	if err := b.db.GetLong(ctx, count, args, &n); err != nil {
 		return fmt.Errorf("counting the entries of account %s that are not closed: %w", a.Account.ID, err)
 	}
-	if n > b.MostOfOld {
+	if n > most {
 		return &books.Behind{Closed: closed}
 	}
 	return nil

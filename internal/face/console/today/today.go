@@ -28,6 +28,7 @@ const (
 	newestGifts  = 8                // in the list
 	mostCounted  = 100              // gifts of a state
 	booksWithin  = 2 * time.Second  // until a place to read the books in is free
+	mostRead     = 20_000           // entries of today that are read one by one, so that the page is there at once
 	thisInstant  = time.Millisecond // is over soon: what was answered before the page is in it
 	todayPath    = "today"          // below the account
 	failedGifts  = "gifts?status=FAILED_DELIVERY"
@@ -176,7 +177,8 @@ func (f *pages) figures(r *desk.Request) (all []blockOf, note string, _ error) {
 	}
 	for _, asked := range []books.Asked{
 		{Account: r.Account, Until: from, Cubes: []books.Cube{books.Stock}},
-		{Account: r.Account, From: from, Until: until, Cubes: []books.Cube{books.Stock, books.Places}, ByDay: true},
+		{Account: r.Account, From: from, Until: until, Cubes: []books.Cube{books.Stock, books.Places}, ByDay: true,
+			Most: mostRead},
 	} {
 		err := f.Store.EachMoved(r.Context(), &asked, read.tell)
 		if _, behind := errors.AsType[*books.Behind](err); behind {
