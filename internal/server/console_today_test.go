@@ -80,3 +80,41 @@ func TestTodayOfAnEmptyShop(t *testing.T) {
 		t.Errorf("%s: %s", to, page)
 	}
 }
+
+// TestTodayByLocation: what was sold and redeemed at one location, or online, is told apart from the rest.
+func TestTodayByLocation(t *testing.T) {
+	t.Parallel()
+	const pier, wharf = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c12"
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":40,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	s.must("POST", redeemPath, examples.HarborTillKey,
+		fmt.Sprintf(`{"voucherID":"%s","amount":4,"reference":"T-1"}`, g.VoucherID), nil)
+	s.must("POST", redeemPath, examples.HarborOfficeKey,
+		fmt.Sprintf(`{"voucherID":"%s","amount":6,"reference":"T-2","organizationID":"%s"}`, g.VoucherID, wharf), nil)
+	owner := s.joined("ann@example.com", staff.Owner)
+	for at, want := range map[string][3]string{
+		"":                 {"$40.00", "$10.00", "$30.00"},
+		"?at=":             {"$40.00", "$10.00", "$30.00"},
+		"?at=online":       {"$40.00", "$0.00", "$30.00"},
+		"?at=" + pier:      {"$0.00", "$4.00", "$0.00"},
+		"?at=" + wharf:     {"$0.00", "$6.00", "$0.00"},
+		"?at=" + wharf[:9]: {},
+		"?at=7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1d11": {}, // of another account
+	} {
+		status := http.StatusOK
+		if want[0] == "" {
+			status = http.StatusNotFound
+		}
+		page := owner.want(status, harborConsole+"today"+at, nil).body
+		if is := [3]string{figure(page, "Sold"), figure(page, "Redeemed"), figure(page, "Outstanding")}; is != want {
+			t.Errorf("%q: sold, redeemed and outstanding are %q, want %q", at, is, want)
+		}
+		all := strings.TrimPrefix(at, "?at=") == ""
+		if apart := strings.Contains(page, ">Pier 39</a></td><td class=\"number\">$0.00</td><td class=\"number\">$4.00"); apart != all {
+			t.Errorf("%q: a table tells the locations apart: %t", at, apart)
+		}
+		if shown := strings.Contains(page, ` selected>Long Wharf</option>`); shown != (at == "?at="+wharf) {
+			t.Errorf("%q: Long Wharf is chosen: %t", at, shown)
+		}
+	}
+}

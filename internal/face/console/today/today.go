@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"boon.example/internal/face/console/figures"
 	"boon.example/internal/face/console/gifts"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/service"
@@ -33,6 +35,7 @@ const (
 	todayPath    = "today"          // below the account
 	failedGifts  = "gifts?status=FAILED_DELIVERY"
 	waitingGifts = "gifts?status=PENDING"
+	online       = "online" // in the place of a location: what was sold or redeemed at none
 )
 
 // Store is what the page needs of a database.
@@ -83,8 +86,11 @@ type today struct {
 	FailedAt        string // the address of the gifts that did not arrive
 	WaitingAt       string
 	Books           []blockOf
-	Note            string // why there are no figures; "": there are, or the member may not see them
-	Reports         bool   // the member may see reports
+	Note            string  // why there are no figures; "": there are, or the member may not see them
+	Reports         bool    // the member may see reports
+	Here            string  // the address of the page
+	Places          []place // to choose from; none: the account has one at most, or there are no figures
+	At              string  // the name of the location that is chosen; "": all
 	Newest          []gifts.Row
 	All             string // the address of all gifts
 }
@@ -103,6 +109,19 @@ type blockOf struct {
 	Gifts, Times                string        // how many were sold; how often one was redeemed
 	Plot                        *figures.Plot // nil: only the table
 	Days                        []dayOfFigures
+	Places                      []placeOfFigures // where it is not about one alone
+}
+
+// place is a location to choose, or all of them.
+type place struct {
+	Value, Text string
+	Is          bool
+}
+
+// placeOfFigures is what was sold and redeemed at a location.
+type placeOfFigures struct {
+	Name, To                                 string
+	Sold, Redeemed, SoldInAll, RedeemedInAll string
 }
 
 // dayOfFigures is a row of the table below a plot.
@@ -115,7 +134,11 @@ type dayOfFigures struct {
 func (f *pages) today(r *desk.Request) (desk.View, error) {
 	below := desk.Home(r.Account.ID)
 	shown := today{Day: r.Now.In(r.Account.Zone), Reports: r.Member.Role.May().Has(merchant.MayReport),
-		FailedAt: below + failedGifts, WaitingAt: below + waitingGifts, All: below + "gifts"}
+		FailedAt: below + failedGifts, WaitingAt: below + waitingGifts, All: below + "gifts", Here: below + todayPath}
+	at, err := placeAsked(r)
+	if err != nil {
+		return desk.View{}, err
+	}
 	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.Account.ID, Limit: newestGifts})
 	if err != nil {
 		return desk.View{}, service.Stored(err)
@@ -130,11 +153,47 @@ func (f *pages) today(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	if shown.Reports {
-		if shown.Books, shown.Note, err = f.figures(r); err != nil {
+		if shown.Books, shown.Note, err = f.figures(r, at); err != nil {
 			return desk.View{}, err
 		}
+		shown.Places, shown.At = places(r, at)
 	}
 	return desk.View{Template: "today.html", Title: "console.today", Data: shown}, nil
+}
+
+// placeAsked is the location that the page is asked about: nil for all of them, the zero id for what happens online.
+func placeAsked(r *desk.Request) (*guid.ID, error) {
+	text := r.HTTP.URL.Query().Get("at")
+	if text == "" {
+		return nil, nil
+	}
+	if text == online {
+		return &guid.ID{}, nil
+	}
+	id, err := guid.Parse(text)
+	if err != nil || r.Account.Location(id) == nil {
+		return nil, desk.ErrNoPage
+	}
+	return &id, nil
+}
+
+// places are the locations to choose from, and the name of the one that is chosen.
+func places(r *desk.Request, at *guid.ID) (all []place, chosen string) {
+	all = []place{{Text: r.Locale.Text("console.today.everywhere"), Is: at == nil}}
+	for n := range r.Account.Locations {
+		l := &r.Account.Locations[n]
+		all = append(all, place{l.ID.String(), l.Name, at != nil && *at == l.ID})
+	}
+	all = append(all, place{online, r.Locale.Text("console.report.online"), at != nil && at.IsZero()})
+	for _, p := range all[1:] {
+		if p.Is {
+			chosen = p.Text
+		}
+	}
+	if len(r.Account.Locations) == 0 {
+		return nil, chosen
+	}
+	return all, chosen
 }
 
 // count counts the gifts of a state among the newest, up to mostCounted.
@@ -155,9 +214,9 @@ func (f *pages) count(r *desk.Request, s gift.Status) (c counted, _ error) {
 	return c, nil
 }
 
-// figures reads what moved in the books: the days before the plot as one, then each day of the plot, of which only the
-// last is read entry by entry. Where that cannot be done now, note says why.
-func (f *pages) figures(r *desk.Request) (all []blockOf, note string, _ error) {
+// figures reads what moved in the books, at one location or at all: the days before the plot as one, then each day of
+// the plot, of which only the last is read entry by entry. Where that cannot be done now, note says why.
+func (f *pages) figures(r *desk.Request, at *guid.ID) (all []blockOf, note string, _ error) {
 	waits, stop := context.WithTimeout(r.Context(), booksWithin)
 	defer stop()
 	done, err := f.reading.Take(waits, r.Account.ID, r.Member.ID)
@@ -171,7 +230,7 @@ func (f *pages) figures(r *desk.Request) (all []blockOf, note string, _ error) {
 	days := lastDays(r, plottedDays)
 	until := r.Now.Truncate(thisInstant).Add(thisInstant)
 	from := calendar.FromWall(days[0], r.Account.Zone).UTC()
-	read := booksRead{r: r, days: map[int]int{}, all: map[money.Currency]*moved{}}
+	read := booksRead{r: r, at: at, days: map[int]int{}, all: map[money.Currency]*moved{}}
 	for n, d := range days {
 		read.days[d.Year()*10_000+int(d.Month())*100+d.Day()] = n
 	}
@@ -204,6 +263,7 @@ func lastDays(r *desk.Request, n int) []time.Time {
 // booksRead adds up what moved.
 type booksRead struct {
 	r    *desk.Request
+	at   *guid.ID    // the location that counts; nil: all
 	days map[int]int // by the number of a day, which of the plot it is
 	all  map[money.Currency]*moved
 }
@@ -213,17 +273,29 @@ type moved struct {
 	owed, sold, redeemed [plottedDays]money.Amount
 	before               money.Amount // owed when the plot begins
 	gifts, times         int64        // sold, and redemptions, today
+	places               map[guid.ID]*movedAt
 }
 
-// tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out.
+// movedAt is what moved at a location: today, and in all days of the plot.
+type movedAt struct{ sold, redeemed, soldInAll, redeemedInAll money.Amount }
+
+// tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out. What is owed counts where
+// it was sold.
 func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
 	if k.Promotional || k.Currency.Code == "" {
 		return nil
 	}
 	of := b.all[k.Currency]
 	if of == nil {
-		of = &moved{}
+		of = &moved{places: map[guid.ID]*movedAt{}}
 		b.all[k.Currency] = of
+	}
+	place := k.Place
+	if k.Cube == books.Stock {
+		place = k.Sold
+	}
+	if b.at != nil && place != *b.at {
+		return nil
 	}
 	n, plotted := b.days[day]
 	switch {
@@ -233,21 +305,29 @@ func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
 	case k.Cube == books.Stock:
 		of.owed[n] += s.Money
 	case plotted:
-		of.add(n, books.Line(k.Line), s)
+		of.add(n, place, books.Line(k.Line), s)
 	}
 	return nil
 }
 
-// add adds what moved on a line in a day of the plot.
-func (m *moved) add(n int, line books.Line, s books.Sum) {
-	now := n == plottedDays-1
+// add adds what moved on a line at a place in a day of the plot.
+func (m *moved) add(n int, place guid.ID, line books.Line, s books.Sum) {
+	at, now := m.places[place], n == plottedDays-1
+	if at == nil {
+		at = &movedAt{}
+		m.places[place] = at
+	}
 	switch line {
 	case books.LineIssued, books.LineActivated, books.LineReloaded:
-		if m.sold[n] += s.Money; now {
+		m.sold[n] += s.Money
+		if at.soldInAll += s.Money; now {
+			at.sold += s.Money
 			m.gifts += s.Count
 		}
 	case books.LineRedeemed:
-		if m.redeemed[n] -= s.Money; now {
+		m.redeemed[n] -= s.Money
+		if at.redeemedInAll -= s.Money; now {
+			at.redeemed -= s.Money
 			m.times += s.Count
 		}
 	}
@@ -275,7 +355,37 @@ func (b *booksRead) figures(days []time.Time) (all []blockOf) {
 		if len(all) < plottedMoney && len(one.Days) > 0 {
 			one.Plot = figures.Draw(sums, c, in)
 		}
+		if b.at == nil {
+			one.Places = b.places(m, c)
+		}
 		all = append(all, one)
+	}
+	return all
+}
+
+// places are the locations at which something moved, in the order of the set-up, and then what happened online.
+func (b *booksRead) places(m *moved, c money.Currency) (all []placeOfFigures) {
+	in := b.r.Locale
+	tell := func(id guid.ID, name, value string) {
+		at := m.places[id]
+		delete(m.places, id)
+		if at == nil || *at == (movedAt{}) {
+			return
+		}
+		p := placeOfFigures{Name: name, Sold: in.Money(at.sold, c), Redeemed: in.Money(at.redeemed, c),
+			SoldInAll: in.Money(at.soldInAll, c), RedeemedInAll: in.Money(at.redeemedInAll, c)}
+		if value != "" {
+			p.To = desk.Address(desk.Home(b.r.Account.ID)+todayPath, url.Values{"at": {value}})
+		}
+		all = append(all, p)
+	}
+	for n := range b.r.Account.Locations {
+		l := &b.r.Account.Locations[n]
+		tell(l.ID, l.Name, l.ID.String())
+	}
+	tell(guid.ID{}, in.Text("console.report.online"), online)
+	for _, id := range slices.SortedFunc(maps.Keys(m.places), func(a, b guid.ID) int { return strings.Compare(a.String(), b.String()) }) {
+		tell(id, id.String(), "") // of a location that the set-up has no more
 	}
 	return all
 }
