@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -247,6 +248,38 @@ func TestStaffAreRefusedInWords(t *testing.T) {
 	manager.want(http.StatusConflict, path+"unblock", nil) // it is not blocked
 	if a := manager.ask(path+"resend", url.Values{"key": {"K-2"}, "contact": {"nobody"}}); a.status < 400 {
 		t.Errorf("an address that is none: status %d: %s", a.status, a.body)
+	}
+}
+
+// TestAddingMuchAsksForProof: an owner who adds more than a manager may has proved within five minutes who they are.
+// What they typed stays, and the form that is sent again afterwards does it.
+func TestAddingMuchAsksForProof(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
+	path := harborConsole + "gifts/" + g.VoucherID
+	owner := s.unproven(s.member("ann@example.com", staff.Owner).token())
+	typed := url.Values{"key": {"K-1"}, "code": {"SUPPORT"}, "reason": {"the queue"}, "amount": {"100"}}
+	owner.want(http.StatusSeeOther, path+"/adjust", typed)
+	typed.Set("amount", "100.01")
+	look := url.Values{"look": {"look"}}
+	maps.Copy(look, typed)
+	for what, a := range map[string]answer{"looked at": owner.want(http.StatusOK, path+"/adjust", look),
+		"done": owner.want(http.StatusForbidden, path+"/adjust", typed)} {
+		if !strings.Contains(a.body, "more than $100.00, confirm that it is you") || !strings.Contains(a.body,
+			`value="the queue"`) || !strings.Contains(a.body, harborConsole+`confirm?to=gifts/`+g.VoucherID) {
+			t.Errorf("what is %s: %s", what, a.body)
+		}
+	}
+	to := owner.want(http.StatusSeeOther, harborConsole+"confirm", url.Values{"password": {words},
+		"to": {"gifts/" + g.VoucherID}}).header.Get("Location")
+	if page := owner.want(http.StatusOK, to, nil).body; to != path || !strings.Contains(page, `<p class="worth">$125.00</p>`) {
+		t.Errorf("%s: %s", to, page)
+	}
+	typed.Set("key", "K-2")
+	owner.want(http.StatusSeeOther, path+"/adjust", typed)
+	if page := owner.want(http.StatusOK, path, nil).body; !strings.Contains(page, `<p class="worth">$225.01</p>`) {
+		t.Errorf("after the proof: %s", page)
 	}
 }
 

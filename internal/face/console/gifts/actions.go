@@ -154,6 +154,7 @@ type actionShown struct {
 	Key                       string         // under which it is done once
 	Fields                    []input
 	Wrong                     []string
+	Confirm                   string // where the member proves first who they are; "": they need not
 	Ends                      bool
 	Changes                   []change // that the engine says; none: it was not asked, or says that nothing changes
 	Rehearsed                 bool     // the engine was asked
@@ -188,11 +189,20 @@ func (f *pages) showAction(r *desk.Request, a *action, wrong error, typed func(s
 	if wrong != nil {
 		refused := service.Told(wrong)
 		v.Status, shown.Wrong = refused.Code.Status(), r.Said(refused)
+		shown.askProof(r, &g, wrong)
 	} else if err := shown.rehearse(r, a, &g, typed); err != nil {
 		return desk.View{}, err
 	}
 	v.Data = shown
 	return v, nil
+}
+
+// askProof leads to where the member proves who they are, if that is what was missing: in a window beside the form, in
+// which what was typed stays.
+func (s *actionShown) askProof(r *desk.Request, g *gift.Gift, wrong error) {
+	if _, missing := errors.AsType[*unproven](wrong); missing {
+		s.Confirm = r.ToConfirm("gifts/" + g.ID.String()).To
+	}
 }
 
 // act does an action, once for each form that was shown.
@@ -391,17 +401,39 @@ func adjustBody(r *desk.Request, g *gift.Gift, typed func(string) string) (map[s
 	if err != nil {
 		return nil, err
 	}
-	if g.Item && r.Member.Role != staff.Owner && by > 0 { // their worth is not known, so no limit holds
-		return nil, refusal.At(refusal.NotAuthorized, "amount", "Only an owner adds pieces. Ask an owner of the account.")
-	}
-	if most := staff.AdjustLimit * unitsOf(g.Unit()); r.Member.Role != staff.Owner && by > most {
-		return nil, refusal.At(refusal.NotAuthorized, "amount", "You may add up to %s. Ask an owner of the account.",
-			worth(r, g, most))
+	if err := mayAdd(r, g, by); err != nil {
+		return nil, err
 	}
 	body := withReason(g, typed)
 	body["amount"], body["reasonCode"] = amount, typed("code")
 	return body, nil
 }
+
+// mayAdd holds to how much somebody may add by hand. More than that an owner adds, who has proved lately who they are:
+// a session that was left open or stolen makes no money. Of pieces the worth is not known, so no limit holds.
+func mayAdd(r *desk.Request, g *gift.Gift, by money.Amount) error {
+	most := staff.AdjustLimit * unitsOf(g.Unit())
+	owner := r.Member.Role == staff.Owner
+	switch {
+	case by <= 0 || !g.Item && by <= most || owner && r.Session.Proven(r.Real):
+		return nil
+	case owner && g.Item:
+		return &unproven{refusal.At(refusal.NotAuthorized, "amount", "Before you add pieces, confirm that it is you.")}
+	case owner:
+		return &unproven{refusal.At(refusal.NotAuthorized, "amount",
+			"Before you add more than %s, confirm that it is you.", worth(r, g, most))}
+	case g.Item:
+		return refusal.At(refusal.NotAuthorized, "amount", "Only an owner adds pieces. Ask an owner of the account.")
+	}
+	return refusal.At(refusal.NotAuthorized, "amount", "You may add up to %s. Ask an owner of the account.",
+		worth(r, g, most))
+}
+
+// unproven is refused until the member proves once more who they are.
+type unproven struct{ why *refusal.Error }
+
+func (u *unproven) Error() string { return u.why.Error() }
+func (u *unproven) Unwrap() error { return u.why }
 
 // unitsOf is one of a currency in its smallest unit.
 func unitsOf(c money.Currency) money.Amount {

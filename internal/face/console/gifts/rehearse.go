@@ -118,6 +118,7 @@ func (s *actionShown) rehearse(r *desk.Request, a *action, g *gift.Gift, typed f
 	}
 	if !asIs || refused.Code != refusal.ValidationFailure {
 		s.Wrong = r.Said(service.Told(refused))
+		s.askProof(r, g, err)
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 
 // within is an address below the account; "": the first page.
 func within(to string) string {
-	if to == "" || strings.Trim(to, "abcdefghijklmnopqrstuvwxyz-/") != "" || to[0] == '/' {
+	if to == "" || strings.Trim(to, "abcdefghijklmnopqrstuvwxyz0123456789-/") != "" || to[0] == '/' {
 		return ""
 	}
 	return to
