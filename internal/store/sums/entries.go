@@ -30,6 +30,12 @@ func (b *Books) eachMovement(ctx context.Context, account *merchant.Account, day
 	if err != nil {
 		return err
 	}
+	return b.eachOf(ctx, account, days, touched, from, until, tell)
+}
+
+// eachOf is eachMovement for some gifts.
+func (b *Books) eachOf(ctx context.Context, account *merchant.Account, days books.Days, touched []guid.ID, from,
+	until time.Time, tell func(*books.Terms, *books.Movement) error) error {
 	zone := zoneOf(account)
 	f := &books.Folder{Month: func(at time.Time) int { return days.Month(at, zone) },
 		Read: func(id guid.ID) (books.Terms, []gift.Entry, error) {

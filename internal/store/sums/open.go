@@ -18,9 +18,9 @@ import (
 // begun is what moved in the beginning of a day that is open. It is in memory: a busy account would else read its
 // entries of a whole day for every report. It never changes; what follows replaces it.
 //
-// An entry may still be written that is dated before its end: by a transaction that takes long, by a process whose clock
-// is behind, or once a clock was set back. Such an entry is in a commit after position. So whoever uses a beginning looks
-// first whether there is one: see overtaken.
+// An entry may still be written that is dated before its end: by a transaction that takes long, by a process whose
+// clock is behind, or once a clock was set back. Such an entry is in a commit after position. So whoever uses a
+// beginning looks first whether there is one: see overtaken.
 type begun struct {
 	day      books.Day
 	until    time.Time // the end of the beginning
@@ -34,12 +34,23 @@ type begun struct {
 type openDays struct {
 	mu    sync.Mutex
 	known map[guid.ID]*begun
+	works map[guid.ID]*work         // that SumUp has begun
 	lags  map[guid.ID]time.Duration // where it is not leastLag
-	epoch int                       // how often all were forgotten, so that nothing of before is kept that is being worked out meanwhile
+	// epoch is how often all were forgotten: nothing of before is kept that is being worked out meanwhile.
+	epoch int
+}
+
+// work is what follows a beginning, while SumUp works it out: some gifts at a time.
+type work struct {
+	next     *begun // has the end of the beginning until all is summed up
+	end      time.Time
+	position int64
+	left     []guid.ID // gifts
 }
 
 const (
-	step     = 2_000            // entries that are summed up at a time; fewer are not worth it
+	step     = 2_000            // entries that are worth it, and gifts that are summed up at a time
+	mostWork = 100              // times as many entries are looked at together, as finding them means passing over others
 	mostSums = 100_000          // that are in memory, of all accounts: some 30 MB
 	leastLag = 10 * time.Second // ends a beginning before its position was noted, so that nothing overtakes it
 	mostLag  = books.Skew + 2*time.Minute
@@ -67,11 +78,35 @@ func (o *openDays) next(account guid.ID, day books.Day, flips int64) (next *begu
 	return next, max(leastLag, o.lags[account])
 }
 
+// under is the work that was begun of an open day; nil: none was.
+func (o *openDays) under(account guid.ID, day books.Day, flips int64) *work {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if w := o.works[account]; w != nil && w.next.day == day && w.next.flips == flips {
+		return w
+	}
+	return nil
+}
+
+// begin notes the work that was begun for an account; nil: it has none any more.
+func (o *openDays) begin(account guid.ID, w *work) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.works, account)
+	if w != nil && w.next.epoch == o.epoch {
+		if o.works == nil {
+			o.works = map[guid.ID]*work{}
+		}
+		o.works[account] = w
+	}
+}
+
 // overtaken forgets the beginning of an account that an entry came into, and has the next one end sooner.
 func (o *openDays) overtaken(account guid.ID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.known, account)
+	delete(o.works, account)
 	if o.lags == nil {
 		o.lags = map[guid.ID]time.Duration{}
 	}
@@ -83,7 +118,7 @@ func (o *openDays) overtaken(account guid.ID) {
 func (b *Books) ForgetOpenDays() {
 	b.open.mu.Lock()
 	defer b.open.mu.Unlock()
-	b.open.known = nil
+	b.open.known, b.open.works = nil, nil
 	b.open.epoch++
 }
 
@@ -200,10 +235,10 @@ func (b *Books) overtaken(ctx context.Context, account guid.ID, known *begun) (b
 	return n > 0, nil
 }
 
-// SumUp sums up some more of the beginning of an account's open day, and keeps the sums in memory: of what is dated well
-// before an instant at which a position was noted, up to which all is committed by now. more reports whether there is
-// more to sum up; an account with few entries has none. Where the clock of the account was set back, wrong is what it
-// had said: ids go on from there.
+// SumUp sums up some more of the beginning of an account's open day, and keeps the sums in memory: of what is dated
+// well before an instant at which a position was noted, up to which all is committed by now. more reports whether there
+// is more to sum up; an account with few entries has none. Where the clock of the account was set back, wrong is what
+// it had said: ids go on from there.
 func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64,
 	wrong time.Time) (more bool, err error) {
 	days, err := b.ClosedDays(ctx, account.ID)
@@ -218,12 +253,38 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time
 	if err != nil {
 		return false, err
 	}
+	w, err := b.workOn(ctx, account, day, flips, noted, position, wrong)
+	if err != nil || w == nil {
+		return false, err
+	}
+	some := w.left[:min(b.Step, len(w.left))]
+	err = b.eachOf(ctx, account, append(days, day), some, w.next.until, w.end,
+		func(t *books.Terms, m *books.Movement) error { w.next.sums.Move(t, m); return nil })
+	if err != nil {
+		b.open.begin(account.ID, nil) // half of it may be in the sums
+		return false, err
+	}
+	if w.left = w.left[len(some):]; len(w.left) > 0 {
+		return true, nil
+	}
+	w.next.until, w.next.position = w.end, w.position
+	b.open.begin(account.ID, nil)
+	b.open.put(account.ID, w.next)
+	return b.open.of(account.ID, day, flips) == w.next, nil
+}
+
+// workOn is the work that was begun, or else what follows the beginning that is known; nil: there is too little to do.
+func (b *Books) workOn(ctx context.Context, account *merchant.Account, day books.Day, flips int64, noted time.Time,
+	position int64, wrong time.Time) (*work, error) {
 	if known := b.open.of(account.ID, day, flips); known != nil {
 		if over, err := b.overtaken(ctx, account.ID, known); err != nil {
-			return false, err
+			return nil, err
 		} else if over {
 			b.open.overtaken(account.ID)
 		}
+	}
+	if w := b.open.under(account.ID, day, flips); w != nil {
+		return w, nil
 	}
 	next, lag := b.open.next(account.ID, day, flips)
 	until := noted.Add(-lag)
@@ -232,24 +293,22 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time
 	}
 	end, ok, err := b.stepFrom(ctx, account.ID, next.until, until, wrong)
 	if err != nil || !ok {
-		return false, err
+		return nil, err
 	}
 	before := idsOf(end)
 	if wrong.After(end) {
 		before = idsOf(wrong)
 	}
-	err = b.eachMovement(ctx, account, append(days, day), next.until, end, before,
-		func(t *books.Terms, m *books.Movement) error { next.sums.Move(t, m); return nil })
-	if err != nil {
-		return false, err
+	w := &work{next: next, end: end, position: position}
+	if w.left, err = b.touched(ctx, account.ID, next.until, end, before); err != nil {
+		return nil, err
 	}
-	next.until, next.position = end, position
-	b.open.put(account.ID, next)
-	return b.open.of(account.ID, day, flips) == next, nil
+	b.open.begin(account.ID, w)
+	return w, nil
 }
 
-// stepFrom is the instant up to which there are about step entries from an instant on; ok is false where there are
-// fewer before until. See SumUp of a wrong clock.
+// stepFrom is the instant up to which there are at most mostWork steps of entries from an instant on; ok is false where
+// there is less than a step before until. See SumUp of a wrong clock.
 func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wrong time.Time) (end time.Time, ok bool,
 	err error) {
 	if !from.Before(until) {
@@ -259,18 +318,21 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 	if wrong.After(last) {
 		last = wrong
 	}
-	const step = `SELECT e.made_at FROM entry AS e
+	const nth = `SELECT e.made_at FROM entry AS e
 		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 AND e.made_at >= $4 ORDER BY e.id LIMIT 1 OFFSET $5`
-	args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), b.Step - 1}
-	found, err := db.CollectLong(ctx, b.db, step, args,
-		func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
-	if err != nil {
-		return end, false, fmt.Errorf("reading the newest entries of account %s: %w", account, err)
+	for _, entries := range []int{b.Step, mostWork * b.Step} {
+		args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), entries - 1}
+		found, err := db.CollectLong(ctx, b.db, nth, args,
+			func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
+		if err != nil {
+			return end, false, fmt.Errorf("reading the newest entries of account %s: %w", account, err)
+		}
+		if len(found) == 0 {
+			return until, entries > b.Step, nil
+		}
+		end = found[0]
 	}
-	if len(found) == 0 {
-		return end, false, nil
-	}
-	if end = found[0]; end.Before(from.Add(time.Second)) { // so that there is an end to it, whatever the ids say
+	if end.Before(from.Add(time.Second)) { // so that there is an end to it, whatever the ids say
 		end = from.Add(time.Second)
 	}
 	if end.After(until) {
