@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,7 @@ type reader struct {
 type Cell struct {
 	Text   string
 	Number bool
+	spare  bool // in a heading: the column is left out where nothing stands in it, as locations have no companies
 }
 
 // Tables are the tables of a report: its rows, and those within it that people read.
@@ -98,10 +100,24 @@ func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
+	t.leaveOut()
 	if len(t.Heads) > 6 && len(t.Rows) < len(t.Heads)/2 {
 		t.turn()
 	}
 	return t, nil
+}
+
+// leaveOut leaves out columns that need not be there and in which nothing stands.
+func (t *Table) leaveOut() {
+	for n := len(t.Heads) - 1; n >= 0 && len(t.Rows) > 0; n-- {
+		if !t.Heads[n].spare || slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[n].Text != "" }) {
+			continue
+		}
+		t.Heads = slices.Delete(t.Heads, n, n+1)
+		for i := range t.Rows {
+			t.Rows[i] = slices.Delete(t.Rows[i], n, n+1)
+		}
+	}
 }
 
 // turn makes a column of each row.
@@ -157,7 +173,8 @@ func (r *reader) line(part string, members []member) (heads, cells []Cell) {
 			case m.value == false:
 				c.Text = r.in.Text("console.no")
 			}
-			heads = append(heads, Cell{r.heading(part, m.name), isNumber})
+			heads = append(heads, Cell{Text: r.heading(part, m.name), Number: isNumber,
+				spare: strings.HasSuffix(m.name, "LegalEntity")})
 			cells = append(cells, c)
 		}
 	}
