@@ -30,8 +30,9 @@ const (
 )
 
 // console measures how long the service takes over each page of the console that somebody looks at, and over what is
-// typed into its search. With -pages, none may take longer, or have more than 100 KB. The stock may have been made in the
-// day that is open: the pages are measured once the service has summed that day up, and a line tells how long it took.
+// typed into its search. With -pages, none may take longer, or have more than 100 KB. The stock may have been made in
+// the day that is open: the pages are measured once the service has summed that day up, and a line tells how long that
+// took.
 func (h *trial) console() error {
 	progress("%s: the console", h.title())
 	v, order, err := h.staff()
@@ -150,14 +151,21 @@ func (v *reader) consolePages(order string) (all []pageOfConsole) {
 		"{section}", "promotions")
 	for _, p := range console.Pages() {
 		method, path, _ := strings.Cut(p.Pattern, " ")
-		if method != http.MethodGet || p.Open || p.Outside || path == "/till" { // which leads to the till
+		if method != http.MethodGet || p.Open || p.Outside || slices.Contains([]string{"/till", "/audit/file",
+			"/confirm/provider"}, path) { // which leads to the till, asks for a period, and needs a provider
 			continue
 		}
 		paths := []string{fill.Replace(path)}
 		if strings.Contains(path, "{name}") {
 			paths = nil
-			for _, report := range []string{"liability", "movements", "redemptions", "cohorts", "dormant"} {
-				paths = append(paths, strings.Replace(path, "{name}", report, 1))
+			for _, report := range []string{"liability", "roll-forward", "redemptions", "settlement", "ageing",
+				"breakage?rate=5", "dormant?months=12"} {
+				name, number, asked := strings.Cut(report, "?")
+				at := strings.Replace(path, "{name}", name, 1)
+				if asked {
+					at += "?" + number
+				}
+				paths = append(paths, fill.Replace(at))
 			}
 		}
 		for _, path := range paths {
