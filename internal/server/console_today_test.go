@@ -110,7 +110,8 @@ func TestTodayByLocation(t *testing.T) {
 			t.Errorf("%q: sold, redeemed and outstanding are %q, want %q", at, is, want)
 		}
 		all := strings.TrimPrefix(at, "?at=") == ""
-		if apart := strings.Contains(page, ">Pier 39</a></td><td class=\"number\">$0.00</td><td class=\"number\">$4.00"); apart != all {
+		const row = `>Pier 39</a></td><td class="number extra">$0.00</td><td class="number extra">$4.00`
+		if apart := strings.Contains(page, row); apart != all {
 			t.Errorf("%q: a table tells the locations apart: %t", at, apart)
 		}
 		if shown := strings.Contains(page, ` selected>Long Wharf</option>`); shown != (at == "?at="+wharf) {

@@ -61,6 +61,7 @@ func TestStaffComeIn(t *testing.T) {
 	d.open("/console/" + account + "/staff")
 	d.shows("h1", "Staff")
 	d.console("console-staff")
+	d.tap("button.menu")
 	d.tap(".who form button")
 	d.shows("h1", "Sign in")
 	d.console("console-sign-in")
@@ -70,7 +71,9 @@ func TestStaffComeIn(t *testing.T) {
 	d.verified(authenticator, true)
 	d.tap(`form[data-passkey="get"] button`)
 	d.shows("h1", "Today")
+	d.tap("button.menu")
 	d.shows(".who", "Ann")
+	d.console("console-menu")
 	d.calm()
 }
 

@@ -81,6 +81,7 @@ type reportShown struct {
 	Text, Operation  string
 	Period, Journal  bool
 	At, From, To     string // days, as forms have them
+	When             string // they, as people write them
 	Latest           string // the last day that can be asked for
 	Number, NumberIs string // the name of a number; and what it is
 	Groups           []choice
@@ -218,6 +219,11 @@ func shownReport(r *desk.Request, form *reportForm, asked url.Values) *reportSho
 	}
 	if form.number != "" {
 		shown.Number, shown.NumberIs = form.number, asked.Get(form.number)
+	}
+	for _, day := range []string{shown.At, shown.From, shown.To} {
+		if d, err := time.Parse(time.DateOnly, day); err == nil {
+			shown.When += strings.Repeat(" – ", min(1, len(shown.When))) + r.Locale.Day(d)
+		}
 	}
 	by := strings.Split(asked.Get("groupBy"), ",")
 	for _, g := range form.groups {

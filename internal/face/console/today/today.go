@@ -2,6 +2,7 @@
 package today
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -279,8 +280,8 @@ type moved struct {
 // movedAt is what moved at a location: today, and in all days of the plot.
 type movedAt struct{ sold, redeemed, soldInAll, redeemedInAll money.Amount }
 
-// tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out. What is owed counts where
-// it was sold.
+// tell adds a sum. What was given away is never sold, and not owed to anybody: it is left out. What is owed counts
+// where it was sold.
 func (b *booksRead) tell(day int, k books.Key, s books.Sum) error {
 	if k.Promotional || k.Currency.Code == "" {
 		return nil
@@ -384,7 +385,8 @@ func (b *booksRead) places(m *moved, c money.Currency) (all []placeOfFigures) {
 		tell(l.ID, l.Name, l.ID.String())
 	}
 	tell(guid.ID{}, in.Text("console.report.online"), online)
-	for _, id := range slices.SortedFunc(maps.Keys(m.places), func(a, b guid.ID) int { return strings.Compare(a.String(), b.String()) }) {
+	gone := slices.SortedFunc(maps.Keys(m.places), func(a, b guid.ID) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range gone {
 		tell(id, id.String(), "") // of a location that the set-up has no more
 	}
 	return all
