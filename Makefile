@@ -6,7 +6,7 @@
 # make torture   every promise of docs/why/promises.md against the tests that try to break it, controls included; some minutes
 # make bench  the standing comparison on both stores, into docs/why/benchmarks.md; part of it: make bench BENCH="-quick", see test/bench
 # make fuzz   every fuzz target for FUZZTIME (default 20s)
-# make screenshots   the pictures in docs/pictures; needs chromium and pdftoppm
+# make screenshots   the pictures in docs/pictures, and every page into dist/pages; needs chromium and pdftoppm
 # make medusa  gifts in a shop of Medusa: it installs 1,063 packages, so make check leaves it out
 # make release   programs, packages, checksums and lists of modules, into dist/
 
@@ -80,6 +80,7 @@ second: bin/with-postgres
 programs: bin/with-postgres
 	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture $$($(OTHERS))
 	TEST_POSTGRES_ONLY=1 bin/with-postgres $(PROGRAMS) $(SHORT) ./sdk ./client
+	TEST_POSTGRES_ONLY=1 bin/with-postgres $(PROGRAMS) $(SHORT) -run '^TestADayOfAShop$$' ./till
 
 # The store and the engine run on both databases, the rest on the embedded one.
 races: bin/with-postgres
@@ -135,6 +136,7 @@ bench:
 
 screenshots:
 	@$(PROGRAMS) run ./screenshots
+	@$(PROGRAMS) run ./screenshots -every
 
 # What a tag publishes, as a snapshot in dist/.
 release:

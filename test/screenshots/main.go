@@ -3,7 +3,10 @@
 // the outbox, and /docs; and what tickets and calls of platforms are answered. It runs a service of its own and needs
 // chromium and pdftoppm, but for the answers.
 //
-//	go -C test run ./screenshots [-to ../docs/pictures] [-answers | -console]
+// With -every it takes each page of the console, of guests and of the till instead, on a phone and a desk, and prints
+// those of the console: some two hundred pictures for somebody to look at, which belong into no repository.
+//
+//	go -C test run ./screenshots [-to ../docs/pictures] [-answers | -console | -every | -slow]
 package main
 
 import (
@@ -21,18 +24,37 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	to := flag.String("to", "../docs/pictures", "folder for the pictures")
+	to := flag.String("to", "", "folder for the pictures (default ../docs/pictures)")
 	answers := flag.Bool("answers", false, "draw the answers only, which needs no browser")
 	console := flag.Bool("console", false, "take the picture of the console only")
+	every := flag.Bool("every", false, "take every page instead, into ../dist/pages where -to names no folder")
+	slow := flag.Bool("slow", false, "print how long each page takes to be seen on a slow phone, and take no picture")
 	flag.Parse()
+	what := (*studio).pictures
+	switch {
+	case *answers:
+		what = (*studio).answers
+	case *console:
+		what = (*studio).console
+	case *every:
+		what = (*studio).every
+	case *slow:
+		what = (*studio).slow
+	}
+	if *to == "" {
+		if *to = "../docs/pictures"; *every {
+			*to = "../dist/pages"
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *to, *answers, *console); err != nil {
+	if err := run(ctx, *to, !*answers, what); err != nil {
 		log.Fatalf("screenshots: %v", err)
 	}
 }
 
-func run(ctx context.Context, to string, answers, console bool) (err error) {
+// run has a studio take pictures into a folder.
+func run(ctx context.Context, to string, browses bool, take func(*studio, context.Context) error) (err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
@@ -51,16 +73,20 @@ func run(ctx context.Context, to string, answers, console bool) (err error) {
 		}
 	}()
 	s := &studio{world: w, to: to}
-	if answers {
-		return s.answers(ctx)
+	if browses {
+		b, closeBrowser, err := launch(ctx)
+		if err != nil {
+			return err
+		}
+		defer closeBrowser()
+		s.browser = b
 	}
-	b, closeBrowser, err := launch(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeBrowser()
-	s.browser = b
-	if err := s.console(ctx); err != nil || console {
+	return take(s, ctx)
+}
+
+// pictures takes those in docs/pictures.
+func (s *studio) pictures(ctx context.Context) error {
+	if err := s.console(ctx); err != nil {
 		return err
 	}
 	for _, d := range designs {
