@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -160,9 +157,6 @@ func (s *studio) outside(ctx context.Context) (all []shot, err error) {
 	if _, err := s.gift(ctx, "mail", designs[1].id); err != nil {
 		return nil, err
 	}
-	if all, err = s.mine(ctx, all); err != nil {
-		return nil, err
-	}
 	limited, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	if err := s.open(limited, s.url+consoleHome+"/you", look{"light", 1280, 1}); err != nil {
@@ -181,42 +175,6 @@ func (s *studio) guestPages(ctx context.Context) (all []shot, err error) {
 			return nil, err
 		}
 		all = append(all, shot{"gift-" + state, g.path})
-	}
-	return all, nil
-}
-
-var linkOfAnna = regexp.MustCompile(`/my/` + prefix + `01/link/[A-Z2-7]{26}`)
-
-// mine adds the list of the gifts that somebody has, which a link in a mail opens.
-func (s *studio) mine(ctx context.Context, all []shot) ([]shot, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/my/"+prefix+"01",
-		strings.NewReader(url.Values{"contact": {"anna@example.com"}}.Encode()))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	answer.Body.Close()
-	for begun := time.Now(); time.Since(begun) < timeout; time.Sleep(100 * time.Millisecond) {
-		mails, err := s.get(ctx, "/outbox")
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range regexp.MustCompile(`/outbox/[^"?]+`).FindAllString(string(mails), 3) {
-			mail, err := s.get(ctx, m)
-			if err != nil {
-				return nil, err
-			}
-			if link := linkOfAnna.Find(mail); link != nil {
-				limited, cancel := context.WithTimeout(s.ctx, timeout)
-				defer cancel()
-				return append(all, shot{"my-gifts", "/my/" + prefix + "01"}),
-					chromedp.Do(limited, chromedp.Navigate(s.url+string(link)))
-			}
-		}
 	}
 	return all, nil
 }
