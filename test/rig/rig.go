@@ -151,6 +151,7 @@ type Server struct {
 	Ready        time.Duration // from its start to its first word
 	cmd          *exec.Cmd
 	logs         *bytes.Buffer
+	says         *bufio.Reader // what follows the first line
 }
 
 // Start serves on an address; port 0 picks one. It returns when the process listens. A port that was free a moment ago,
@@ -182,7 +183,8 @@ func (i *Installation) startOnce(address string, flags []string) (*Server, error
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	s.says = bufio.NewReader(out)
+	line, err := s.says.ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if err != nil || !ok {
 		s.Kill()
@@ -190,6 +192,19 @@ func (i *Installation) startOnce(address string, flags []string) (*Server, error
 	}
 	s.URL, s.Address, s.Ready = url, strings.TrimPrefix(url, "http://"), time.Since(begun)
 	return s, nil
+}
+
+// FirstLink is the link that a service without an account prints, by which somebody makes the first.
+func (s *Server) FirstLink() (string, error) {
+	for {
+		line, err := s.says.ReadString('\n')
+		if err != nil {
+			return "", fmt.Errorf("the server printed no link: %w", err)
+		}
+		if link := strings.TrimSpace(line); strings.HasPrefix(link, "http") {
+			return link, nil
+		}
+	}
 }
 
 // Kill ends the process as kill -9 does, and returns when it is gone.

@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"boon.example/internal/store/pgtest"
 	"boon.example/test/axe"
 )
 
@@ -78,7 +79,7 @@ var shared struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	code := m.Run()
+	code := pgtest.Main(m)
 	if shared.end != nil {
 		shared.end()
 	}
