@@ -158,10 +158,22 @@ func TestMyGifts(t *testing.T) {
 		t.Errorf("the buyer has received %s", received)
 	}
 
-	ana.want(http.StatusSeeOther, harborMy+"/out", url.Values{})
-	if page := ana.want(http.StatusOK, harborMy, nil).body; !strings.Contains(page, `name="contact"`) {
+	for range 2 { // a second click, and a step back
+		again := ana.want(http.StatusSeeOther, link+"?lang=en", url.Values{}).header.Get("Location")
+		if shown := ana.want(http.StatusSeeOther, link+"?lang=en", nil).header.Get("Location"); shown != again ||
+			again != harborMy+"?lang=en" {
+			t.Errorf("the link that signed in leads to %s and %s", again, shown)
+		}
+	}
+	out := ana.want(http.StatusSeeOther, harborMy+"/out?lang=en", url.Values{}).header.Get("Location")
+	if page := ana.want(http.StatusOK, out, nil).body; !strings.Contains(page, `name="contact"`) ||
+		!strings.Contains(page, `role="status">You are signed out.`) {
 		t.Errorf("who signed out sees %s", page)
 	}
+	if page := ana.want(http.StatusOK, harborMy, nil).body; strings.Contains(page, "signed out") {
+		t.Errorf("who comes later sees %s", page)
+	}
+	ana.want(http.StatusNotFound, link, url.Values{})
 	for _, secret := range []string{"ana@example.com", "carla@example.com", link[len(link)-26:]} {
 		if strings.Contains(s.logs.String(), secret) {
 			t.Errorf("the log has %s", secret)

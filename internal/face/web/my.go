@@ -97,6 +97,7 @@ type myPage struct {
 	Lists          []myList
 	Gifts          []myGift
 	Bought         bool
+	Out            bool   // somebody has just signed out
 	Newest, Older  string // the addresses of the first page and of the next one; "": this is the first, the last
 }
 
@@ -163,7 +164,7 @@ func (s *site) mine(w http.ResponseWriter, r *http.Request) error {
 	of, _, err := s.guest(r, a)
 	switch {
 	case errors.Is(err, refusal.NotFound):
-		p.tmpl = tmplFind
+		m.Out, p.tmpl = r.URL.Query().Has(outQuery), tmplFind
 	case err != nil:
 		return err
 	default:
@@ -177,10 +178,11 @@ func (s *site) mine(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// What the address of a list says: which list it is, and after which gift the page begins.
+// What an address says beside its path: which list it is, and after which gift the page begins.
 const (
 	listQuery   = "list"
 	beforeQuery = "before"
+	outQuery    = "out" // in the address to which signing out leads
 )
 
 // listGifts fills a page of a list.
@@ -326,7 +328,7 @@ func (s *site) showLink(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err != nil {
-		s.linkOver(w, r, p)
+		s.linkOver(w, r, a, p, m)
 		return nil
 	}
 	m.Masked, p.tmpl = guest.Masked(l.Contact), tmplEnter
@@ -349,8 +351,13 @@ func (s *site) link(r *http.Request) (a *merchant.Account, l guest.Link, p page,
 	return a, l, p, m, err
 }
 
-// linkOver tells that a link does not sign in: one that was used, is too old, or never was.
-func (s *site) linkOver(w http.ResponseWriter, r *http.Request, p page) {
+// linkOver tells that a link does not sign in: one that was used, is too old, or never was. Whoever is signed in, as
+// after a second click on the button, is shown their list: it says whose it is.
+func (s *site) linkOver(w http.ResponseWriter, r *http.Request, a *merchant.Account, p page, m *myPage) {
+	if _, _, err := s.guest(r, a); err == nil {
+		http.Redirect(w, r, localized(m.Home, p.Locale), http.StatusSeeOther)
+		return
+	}
 	p.Title, p.tmpl, p.status = p.Text("my.over.title"), tmplOver, http.StatusNotFound
 	s.write(w, r, p)
 }
@@ -366,7 +373,7 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 		err = s.Guests.SignInGuest(r.Context(), &l, session, time.Now())
 	}
 	if errors.Is(err, refusal.NotFound) {
-		s.linkOver(w, r, p)
+		s.linkOver(w, r, a, p, m)
 		return nil
 	}
 	if err != nil {
@@ -416,7 +423,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	s.setSession(w, a, "", -1)
-	http.Redirect(w, r, localized(m.Home, p.Locale), http.StatusSeeOther)
+	http.Redirect(w, r, localized(m.Home, p.Locale, outQuery, "yes"), http.StatusSeeOther)
 	return nil
 }
 
