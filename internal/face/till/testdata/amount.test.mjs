@@ -102,7 +102,7 @@ test("cards from another system are typed, scanned and swiped", () => {
     ["%B0006123456789012^GIFT/CARD^9912?;0006123456789012=9912?", "0006123456789012"], ["]C16006123456789012\r", "6006123456789012"]]) {
     assert.deepEqual(card(text), { voucherCode: code }, text);
   }
-  for (const text of ["", "12345", "1".repeat(33), "https://a/g/x", "%6006123456789012?", "abc_def"]) assert.equal(card(text), null, text);
+  for (const text of ["", "1234", "1".repeat(33), "https://a/g/x", "%6006123456789012?", "abc_def"]) assert.equal(card(text), null, text);
 });
 
 test("the barcode of a product is no card", () => {
