@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
+	"strconv"
 
 	modernc "modernc.org/sqlite"
 )
@@ -30,7 +32,7 @@ import (
 //  3. Its statements are closed before it is. One that is not would keep the files open.
 type writerConn struct {
 	sqliteConn
-	statements map[string]driver.Stmt // by text
+	statements map[string]*writerStmt // by text
 	version    versionReader
 	args       []driver.NamedValue // used again and again
 }
@@ -60,7 +62,7 @@ func (w writerConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &writerConn{sqliteConn: conn.(sqliteConn), statements: map[string]driver.Stmt{}}
+	c := &writerConn{sqliteConn: conn.(sqliteConn), statements: map[string]*writerStmt{}}
 	if w.watch != nil {
 		c.RegisterPreUpdateHook(func(row modernc.SQLitePreUpdateData) { w.watch.note(&row) })
 	}
@@ -79,16 +81,38 @@ func (c *writerConn) Close() (err error) {
 	return errors.Join(err, c.version.close(), c.sqliteConn.Close())
 }
 
+// writerStmt is a prepared statement whose parameters have no names: the driver looks up the name of each parameter,
+// in each call, and a name like $12 among those before it. That was a twentieth of a group of redemptions.
+type writerStmt struct {
+	driver.Stmt
+	from []int // which column of a row each parameter is, from 0
+}
+
 // prepared is the statement for a text.
-func (c *writerConn) prepared(ctx context.Context, text string) (driver.Stmt, error) {
+func (c *writerConn) prepared(ctx context.Context, text string) (*writerStmt, error) {
 	if stmt := c.statements[text]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := c.PrepareContext(ctx, text)
-	if err == nil {
-		c.statements[text] = stmt
+	nameless, from := withoutNames(text)
+	stmt, err := c.PrepareContext(ctx, nameless)
+	if err != nil {
+		return nil, err
 	}
-	return stmt, err
+	c.statements[text] = &writerStmt{stmt, from}
+	return c.statements[text], nil
+}
+
+// parameter is how a text of a Query names one. None has a dollar sign in a literal.
+var parameter = regexp.MustCompile(`\$[0-9]+`)
+
+// withoutNames has a question mark for each parameter, and tells which column of a row each of them is.
+func withoutNames(text string) (nameless string, from []int) {
+	nameless = parameter.ReplaceAllStringFunc(text, func(name string) string {
+		n, _ := strconv.Atoi(name[1:]) // digits
+		from = append(from, n-1)
+		return "?"
+	})
+	return nameless, from
 }
 
 // readVersion reads which version of the database the connection sees.
@@ -105,7 +129,7 @@ func (c *writerConn) readVersion() (version int64, err error) {
 func (c *writerConn) run(ctx context.Context, text string) error {
 	stmt, err := c.prepared(ctx, text)
 	if err == nil {
-		_, err = stmt.(driver.StmtExecContext).ExecContext(ctx, nil)
+		_, err = stmt.Stmt.(driver.StmtExecContext).ExecContext(ctx, nil)
 	}
 	return err
 }
@@ -151,16 +175,16 @@ func (c *writerConn) execBatch(ctx context.Context, w *Batch) (hits int64, err e
 		return 0, err
 	}
 	for _, row := range rows {
-		if err := c.setArgs(w, row); err != nil {
+		if err := c.setArgs(w, stmt.from, row); err != nil {
 			return hits, err
 		}
 		if w.Scan != nil {
-			if err := c.query(ctx, stmt, w.Scan); err != nil {
+			if err := c.query(ctx, stmt.Stmt, w.Scan); err != nil {
 				return hits, err
 			}
 			continue
 		}
-		result, err := stmt.(driver.StmtExecContext).ExecContext(ctx, c.args)
+		result, err := stmt.Stmt.(driver.StmtExecContext).ExecContext(ctx, c.args)
 		if err != nil {
 			return hits, err
 		}
@@ -172,18 +196,29 @@ func (c *writerConn) execBatch(ctx context.Context, w *Batch) (hits int64, err e
 	return hits, nil
 }
 
-// setArgs makes a row the arguments of the next statement, with the account before it where the batch has one.
-func (c *writerConn) setArgs(w *Batch, row []any) error {
+// setArgs makes the columns of a row the arguments of the next statement. The account comes before them where the batch
+// has one.
+func (c *writerConn) setArgs(w *Batch, from []int, row []any) error {
 	c.args = c.args[:0]
+	scope := 0
 	if w.Scoped {
-		c.args = append(c.args, driver.NamedValue{Ordinal: 1, Value: w.Account[:]})
+		scope = 1
 	}
-	for _, v := range row {
-		value, err := argument(v)
-		if err != nil {
-			return err
+	for i, n := range from {
+		arg := driver.NamedValue{Ordinal: i + 1}
+		switch {
+		case n < scope:
+			arg.Value = w.Account[:]
+		case n-scope < len(row):
+			value, err := argument(row[n-scope])
+			if err != nil {
+				return err
+			}
+			arg.Value = value
+		default:
+			return fmt.Errorf("%s: there is no column %d", w.What, n+1)
 		}
-		c.args = append(c.args, driver.NamedValue{Ordinal: len(c.args) + 1, Value: value})
+		c.args = append(c.args, arg)
 	}
 	return nil
 }

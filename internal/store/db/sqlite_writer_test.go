@@ -1,11 +1,14 @@
 package db
 
 import (
+	"bytes"
 	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"boon.example/internal/guid"
 )
 
 var (
@@ -151,5 +154,41 @@ func TestColumnsAreReadAsTheyAre(t *testing.T) {
 			Scan: func(from Scanner) error { return from.Scan(&number, &count) }}})
 	}); err == nil {
 		t.Error("one column was read as two")
+	}
+}
+
+// TestParametersGoWhereTheyAreNamed: also where a text names them out of order or twice, and with the account as the
+// first of them.
+func TestParametersGoWhereTheyAreNamed(t *testing.T) {
+	t.Parallel()
+	d := openWithChild(t, t.TempDir())
+	for _, c := range []struct {
+		query Query
+		row   []any
+		want  string
+	}{
+		{Query{Each: `SELECT $1 || $2 || $3`}, []any{"a", "b", "c"}, "abc"},
+		{Query{Each: `SELECT $3 || $1 || $2 || $1`}, []any{"a", "b", "c"}, "caba"},
+		{Query{Each: `SELECT $12 || $1 || $2 || $3 || $4 || $5 || $6 || $7 || $8 || $9 || $10 || $11`},
+			[]any{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}, "labcdefghijk"},
+		{Query{Each: `SELECT $2 || hex($1) || $3`, Scoped: true}, []any{"a", "b"}, "a" + strings.Repeat("07", 16) + "b"},
+	} {
+		account := guid.ID(bytes.Repeat([]byte{7}, 16))
+		for range 2 { // the second time with the statement of the first
+			var got string
+			err := d.Transact(t.Context(), func(run Runner) error {
+				return run(t.Context(), []Batch{{Query: &c.query, Account: account, Rows: [][]any{c.row},
+					Scan: func(from Scanner) error { return from.Scan(&got) }}})
+			})
+			if err != nil || got != c.want {
+				t.Errorf("%s with %v: %q, %v; want %q", c.query.Each, c.row, got, err, c.want)
+			}
+		}
+	}
+	if err := d.Transact(t.Context(), func(run Runner) error {
+		return run(t.Context(), []Batch{{Query: selectColumn, Rows: [][]any{{}},
+			Scan: func(from Scanner) error { return nil }}})
+	}); err == nil {
+		t.Error("a row lacked a column, and nobody noticed")
 	}
 }
