@@ -145,23 +145,20 @@ func (c *child) stop() error {
 	return c.cmd.Wait()
 }
 
-// resident is the memory of the process in MB: now, and at most so far.
-func (c *child) resident() (now, most float64) {
+// resident is the memory of the process in MB: now, at most so far, and now without pages of files, which are those of
+// the program: the system takes them away when it needs the room.
+func (c *child) resident() (now, most, own float64) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	figures := map[string]*float64{"VmRSS:": &now, "VmHWM:": &most, "RssAnon:": &own}
 	for line := range strings.Lines(string(status)) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 {
+		if len(fields) < 2 || figures[fields[0]] == nil {
 			continue
 		}
 		kb, _ := strconv.ParseFloat(fields[1], 64)
-		switch fields[0] {
-		case "VmRSS:":
-			now = kb / 1024
-		case "VmHWM:":
-			most = kb / 1024
-		}
+		*figures[fields[0]] = kb / 1024
 	}
-	return now, most
+	return now, most, own
 }
 
 var metric = regexp.MustCompile(`(?m)^(\w+) (\S+)$`)

@@ -51,6 +51,8 @@ type options struct {
 	sale        float64
 	verify      float64
 	pages       time.Duration
+	start       time.Duration
+	idle        float64
 	hookRate    int
 	hookSales   int
 	books       int
@@ -120,6 +122,8 @@ func parse(args []string) (o options, err error) {
 		"fail when a neighbour's import makes the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.verify, "verify", 0,
 		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
+	f.DurationVar(&o.start, "start", 0, "fail when a service takes longer to listen")
+	f.Float64Var(&o.idle, "idle", 0, "fail when a service has more MB before the first call, without its program's file")
 	f.DurationVar(&o.pages, "pages", 0,
 		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")

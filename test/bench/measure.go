@@ -27,7 +27,9 @@ type trial struct {
 	target  *load.Target // the service
 	nothing *load.Target // the empty handler
 	gifts   []load.Gift
-	atStart float64 // the service's memory in MB, before the first call
+	atStart float64       // the service's memory in MB, before the first call
+	own     float64       // of that, what is not the program's file
+	started time.Duration // until the service listened
 }
 
 // open makes a store ready, on a copy of its stock, and starts everything.
@@ -52,14 +54,16 @@ func open(ctx context.Context, o options, name string, n int) (_ *trial, err err
 	if h.gifts, err = h.place.readGifts(); err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	if h.service, err = h.place.serve(); err != nil {
 		return nil, err
 	}
+	h.started = time.Since(begun)
 	if h.empty, err = spawn("empty"); err != nil {
 		return nil, err
 	}
 	time.Sleep(300 * time.Millisecond) // what it does at its start is done
-	h.atStart, _ = h.service.resident()
+	h.atStart, _, h.own = h.service.resident()
 	if h.target, err = load.NewTarget("http://"+h.service.address, key); err != nil {
 		return nil, err
 	}
@@ -329,11 +333,17 @@ func (h *trial) orders() error {
 	return nil
 }
 
-// memory tells what the service's process holds.
+// memory tells what the service holds, and how soon after its start it listened.
 func (h *trial) memory() error {
-	now, most := h.service.resident()
-	h.report.note("**resident memory of the service** %.0f MB at its start, %.0f MB after the measurements, %.0f MB at "+
-		"most.",
-		h.atStart, now, most)
+	now, most, _ := h.service.resident()
+	h.report.note("**resident memory of the service** %.0f MB at its start, of which %.0f are not its program's file; "+
+		"%.0f MB after the measurements, %.0f MB at most. **It listened** %.2f s after its start.",
+		h.atStart, h.own, now, most, h.started.Seconds())
+	if limit := h.options.idle; limit > 0 && h.own > limit {
+		return fmt.Errorf("%s: an idle service has %.0f MB, and %.0f are allowed", h.title(), h.own, limit)
+	}
+	if limit := h.options.start; limit > 0 && h.started > limit {
+		return fmt.Errorf("%s: the service listened after %s, and %s are allowed", h.title(), h.started, limit)
+	}
 	return nil
 }
