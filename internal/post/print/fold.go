@@ -30,11 +30,15 @@ func (f *Fonts) Folded(c Card, p Paper, fold Fold) (pdf []byte, err error) {
 		return f.Gift(c, p)
 	}
 	defer noPanic(&err)
-	d := f.begin(p, c.View, "print.title", c.Made)
-	d.readable(&c.View)
+	d := f.card(&c, p)
 	fits := false
 	if fold == Half {
-		fits = d.half(&c)
+		var front, back float64
+		if front, back, fits = d.half(&c, 0, 0); fits { // written once to be measured, and then in the middle
+			d.set.fonts.setters.Put(d.set)
+			d = f.card(&c, p)
+			_, _, fits = d.half(&c, front/2, back/2)
+		}
 	} else {
 		fits = d.quarter(&c)
 	}
@@ -45,18 +49,28 @@ func (f *Fonts) Folded(c Card, p Paper, fold Fold) (pdf []byte, err error) {
 	return d.bytes()
 }
 
-// half lays the sheet across: its right half is the front, its left half the back.
-func (d *document) half(c *Card) bool {
+// card begins a card to be folded.
+func (f *Fonts) card(c *Card, p Paper) *document {
+	d := f.begin(p, c.View, "print.title", c.Made)
+	d.readable(&c.View)
+	return d
+}
+
+// half lays the sheet across: its right half is the front, its left half the back. What is on them begins so far below
+// their upper edges; it says how much room is left at their lower ones, and whether everything fits.
+func (d *document) half(c *Card, front, back float64) (frontLeft, backLeft float64, fits bool) {
 	const inset = 14.0
 	d.addPage("L")
 	d.creases(d.width/2, 0)
-	front := d.panel(d.width/2, 0, d.width/2, d.height, inset)
-	front.head(c)
-	front.greeting(&c.View)
-	back := d.panel(0, 0, d.width/2, d.height, inset)
-	back.scan(c, 60)
-	back.facts(&c.View)
-	return !front.full && !back.full
+	right := d.panel(d.width/2, 0, d.width/2, d.height, inset)
+	right.y += front
+	right.head(c)
+	right.greeting(&c.View)
+	left := d.panel(0, 0, d.width/2, d.height, inset)
+	left.y += back
+	left.scan(c, 60)
+	left.facts(&c.View)
+	return right.low - right.y, left.low - left.y, !right.full && !left.full
 }
 
 // quarter has the front and the back below, and what comes inside above, upside down: the upper half is folded behind
@@ -126,6 +140,7 @@ func (p *page) greeting(v *card.View) {
 	p.names(v)
 	lines, size, ok := p.regular.fit(v.Message, p.width, p.low-p.y, 13, legible)
 	p.lines(p.regular, lines, p.left, p.y, p.width, size, ink)
+	p.y += float64(len(lines)) * size * leading
 	p.full = p.full || !ok
 }
 

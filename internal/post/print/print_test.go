@@ -314,6 +314,52 @@ func TestFolded(t *testing.T) {
 	}
 }
 
+// TestFoldedStandsInTheMiddle: what is on the front and on the back of a card that is folded once stands in the middle
+// of it; texts that just fit without that still fit.
+func TestFoldedStandsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	const millimetre, near = 72 / 25.4, 57 // points; the texts begin 5 to 20 mm below the upper edge of a card
+	p := printFolded(t, aCard(), Half)
+	height := p.boxes[0][1]
+	for _, side := range []struct {
+		name, highest, lowest string
+		above                 float64 // what is above the highest text
+	}{
+		{"front", "Harbor Coffee", "See you on Friday.", 0},
+		{"back", "4829 1507 3364", "Keep it like cash", 60 * millimetre},
+	} {
+		top := height - p.spots[p.index(t, side.highest)][1] - side.above
+		if low := p.spots[p.index(t, side.lowest)][1]; math.Abs(top-low) > near {
+			t.Errorf("%s: %.0f points above, and %.0f below", side.name, top, low)
+		}
+	}
+	for name, most := range map[string]int{"terms": 154, "message": 130} {
+		for n, fits := range map[int]bool{most: true, most + 1: false} {
+			c := aCard()
+			if name == "terms" {
+				c.View.Terms = []string{strings.TrimSpace(strings.Repeat("Not for cash. ", n))}
+			} else {
+				c.View.Message = []string{strings.TrimSpace(strings.Repeat("Happy birthday! ", n))}
+			}
+			p := printFolded(t, c, Half)
+			checkEdges(t, p)
+			if folded := p.boxes[0][0] > p.boxes[0][1]; folded != fits {
+				t.Errorf("%s of %d sentences: folded is %v, want %v", name, n, folded, fits)
+			}
+		}
+	}
+}
+
+// index finds a text on the paper.
+func (p *paper) index(t *testing.T, text string) int {
+	t.Helper()
+	i := slices.IndexFunc(p.texts, func(piece string) bool { return strings.Contains(piece, text) })
+	if i < 0 {
+		t.Fatalf("%q is not on the paper: %s", text, p.text())
+	}
+	return i
+}
+
 // TestLanguages: the page and the sheet are in the language of the gift, and the document says which that is.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
