@@ -58,8 +58,23 @@ func TestTheTillExplains(t *testing.T) {
 		if cut := js[bool](d, `(() => { const e = `+visible(".merchant")+`; return e.scrollWidth > e.clientWidth; })()`); cut {
 			t.Errorf("%s: the shop's name is cut", language)
 		}
+		d.scanner(g.VoucherCode)
+		d.at("gift")
+		d.until("nothing says why the button is grey", visible(".why")+`?.textContent !== ""`)
+		if bottom := js[float64](d, visible("button.take")+`.getBoundingClientRect().bottom`); bottom > 667 {
+			t.Errorf("%s: the button ends at %v of 667", language, bottom)
+		}
+		d.picture(language + " why")
 		d.tap(".open-today")
 		d.until("the day is not listed", visible(".today .full")+" !== undefined")
+		if cut := js[string](d, `[...document.querySelectorAll(".today .date span")].filter(e => {
+			const part = document.createRange(); part.selectNodeContents(e);
+			return new Set([...part.getClientRects()].map(b => b.top)).size !== 1; }).map(e => e.textContent).join()`); cut != "" {
+			t.Errorf("%s: a line ends within %s", language, cut)
+		}
+		if n := js[float64](d, `document.querySelectorAll(".today .date span").length`); n != 4 {
+			t.Errorf("%s: %v parts of the line are looked at, not 4", language, n)
+		}
 		d.audit(language + " today with something undone, 375 wide")
 		d.picture(language + " undone")
 	}

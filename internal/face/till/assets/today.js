@@ -10,7 +10,8 @@ const operations = { REDEMPTION: "redeem-gift", ACTIVATION: "activate-gift", REL
 export function showToday(view, today, device, reverse) {
   const $ = (selector) => view.querySelector(selector);
   const amount = (x, currency) => (currency === null ? t("till.pieces", x) : money(minor(x, device.decimals), currency, device.decimals));
-  $(".date").textContent = [device.merchant, device.location.name, today.shop ? t("till.today.shop") : device.device.name, day(today.from, today.timeZone)].join(" · ");
+  $(".date").replaceChildren(...[device.merchant, device.location.name, today.shop ? t("till.today.shop") : device.device.name, day(today.from, today.timeZone)]
+    .flatMap((part, i) => [...(i > 0 ? [" · "] : []), element("span", part)]));
   $("h1").textContent = today.day === today.today ? t("till.today.title") : day(today.from, today.timeZone);
   $(".error").textContent = "";
   const any = today.entries.length > 0;
