@@ -26,7 +26,7 @@ var added = map[string]url.Values{
 }
 
 // TestRemovalsAreTakenBack: in each list, what was removed comes back by Undo as it was. Where something of it would
-// not come back, no Undo is offered.
+// not come back, no Undo is offered. Taking the last person out says that tills ask for no PIN any more.
 func TestRemovalsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -60,6 +60,9 @@ func TestRemovalsAreTakenBack(t *testing.T) {
 		was := owner.want(http.StatusOK, its, nil)
 		gone := owner.want(http.StatusOK, its, was.form(t, "remove"))
 		owner.want(http.StatusNotFound, its, nil)
+		if says := strings.Contains(gone.body, "every till takes gifts without a PIN"); says != (name == "people") {
+			t.Errorf("the removal of the last of %s says that nobody signs in at tills any more: %t", name, says)
+		}
 		offered := strings.Contains(gone.body, `value="undo"`)
 		if offered == strings.Contains(gone.body, "This cannot be undone here") {
 			t.Errorf("the removal from %s says %s", name, gone.body)

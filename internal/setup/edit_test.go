@@ -207,6 +207,10 @@ func TestEditsTellWhatTheyBring(t *testing.T) {
 	if problems, is := errors.AsType[setup.Problems](err); !is || problems[0].Path != "name" {
 		t.Errorf("a second Ben: %v", err)
 	}
+	gone := &setup.Edit{Account: harborID, List: "people", Known: "Ben", Of: []string{"name", "may"}}
+	gone.Seen = gone.Record(directory(t, w), noon).Mark()
+	wantLines(t, "taking the last person out", w.edit(t, gone).Changes, "account Harbor Coffee: removed person Ben",
+		"account Harbor Coffee: nobody signs in at its tills any more: every till takes gifts without a PIN")
 }
 
 // everything is an account in which every field says something, as somebody would type it.

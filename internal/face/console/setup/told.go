@@ -37,7 +37,11 @@ func (p *pages) told(r *desk.Request, e *editing, known string) []string {
 	case e.record == nil:
 		return []string{r.Locale.Text("console.setup.told.added", p.name(r, &e.section, now))}
 	case now == nil:
-		return []string{r.Locale.Text("console.setup.told.removed", p.name(r, &e.section, e.record))}
+		all := []string{r.Locale.Text("console.setup.told.removed", p.name(r, &e.section, e.record))}
+		if left, _ := account["people"].([]any); e.section.list == "people" && len(left) == 0 {
+			all = append(all, r.Locale.Text("console.setup.told.nobody"))
+		}
+		return all
 	}
 	questions := asked(e.section.questions(), now)
 	before, after := form.Of{Account: e.account}, form.Of{Account: account}
