@@ -4,11 +4,13 @@ package providertest
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +132,44 @@ func (s *Shop) NoLookUp(what string, calls func()) {
 	calls()
 	if after := count(); after != before {
 		s.Errorf("%s: there were %s look-ups by code before, and %s after", what, before, after)
+	}
+}
+
+// Away has the store serve no call any more, as one that a later program has changed, until back is called.
+func (s *Shop) Away() (back func()) {
+	s.Helper()
+	once := *s
+	once.Once = true
+	until := func(status int) {
+		for deadline := time.Now().Add(time.Minute); once.Call(http.MethodGet, "/readyz", "").Status != status; {
+			if time.Now().After(deadline) {
+				s.Fatalf("/readyz is not answered %d", status)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	s.exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
+	until(http.StatusServiceUnavailable)
+	return func() {
+		s.exec(`DELETE FROM schema_version WHERE version = 1000`)
+		until(http.StatusOK)
+	}
+}
+
+// exec runs a statement on the database, past the service.
+func (s *Shop) exec(text string) {
+	s.Helper()
+	driver, source := "sqlite", "file:"+filepath.Join(s.Data, store.DatabaseName)+"?_pragma=busy_timeout(5000)"
+	if s.Database != "" {
+		driver, source = "pgx", s.Database
+	}
+	database, err := sql.Open(driver, source)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer database.Close()
+	if _, err := database.ExecContext(s.Context(), text); err != nil {
+		s.Fatalf("%s: %v", text, err)
 	}
 }
 

@@ -349,6 +349,45 @@ func TestInstallation(t *testing.T) {
 	}
 }
 
+// TestStoreAway: while the store cannot be asked, no event is answered as one that was refused or done, for Saleor
+// keeps what it was answered; afterwards the same event does what it says, once.
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	held := s.want(begin("k-1", "AUTHORIZATION", "20.00", g.Code), "AUTHORIZATION_SUCCESS 20 [CHARGE CANCEL]")
+	events := map[string]string{
+		"PaymentGatewayInitializeSession": "", // it asks for nothing
+		"TransactionInitializeSession":    begin("k-2", "AUTHORIZATION", "10.00", g.Code),
+		"TransactionProcessSession":       session("TransactionProcessSession", "k-3", "AUTHORIZATION", "5.00", g.Code),
+		"TransactionChargeRequested":      charge("c-1", held, "5.00"),
+		"TransactionRefundRequested":      refund("r-1", held, "5.00"),
+		"TransactionCancelationRequested": cancel(held),
+	}
+	back := s.Away()
+	shop := *s.Shop
+	shop.Once = true
+	for _, kind := range saleor.Calls() {
+		body, known := events[kind]
+		if !known {
+			t.Errorf("say what a %s is about", kind)
+		}
+		if body == "" {
+			continue
+		}
+		a := shop.Call("POST", "/providers/saleor/"+config+"/webhook", body, "Content-Type", "application/json",
+			"Saleor-Signature", signature(t, body, keys()[0], "shop", false))
+		if a.Status != http.StatusServiceUnavailable || strings.Contains(a.Body, "result") {
+			t.Errorf("%s is answered %d %s", kind, a.Status, a.Body)
+		}
+	}
+	back()
+	for range 2 {
+		s.want(events["TransactionInitializeSession"], "AUTHORIZATION_SUCCESS 10 [CHARGE CANCEL]")
+	}
+	s.Verify()
+}
+
 // TestALimitedShopLooksNoCodeUp: a shop whose guests have typed too many wrong codes learns of none, whichever event it
 // sends, and no event looks a gift up by its code.
 func TestALimitedShopLooksNoCodeUp(t *testing.T) {

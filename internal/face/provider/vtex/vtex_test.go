@@ -2,12 +2,10 @@ package vtex_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +19,6 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
-	"boon.example/internal/store"
 )
 
 const (
@@ -391,13 +388,7 @@ func TestStoreAway(t *testing.T) {
 	h.want(200, g.ID, "POST", "giftcards/_search", search(g.Code))
 	token, _ := h.want(200, "", "GET", "giftcards/"+g.ID, "")["redemptionToken"].(string)
 	made, _ := h.want(200, "", "POST", "giftcards/"+g.ID+"/transactions", debit("5", token, "r-1"))["id"].(string)
-	h.exec(`INSERT INTO schema_version (version, name, serves, applied_at) VALUES (1000, 'future', 999, 0)`)
-	for deadline := time.Now().Add(time.Minute); h.once("GET", "/readyz", "").Status != 503; {
-		if time.Now().After(deadline) {
-			t.Fatal("the service does not notice that the store serves it no more")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	back := h.Away()
 	for _, r := range vtex.Routes() {
 		path := strings.Replace(strings.Replace(r.Pattern, "*", g.ID, 1), "*", made, 1)
 		body := debit("5", token, "r-2")
@@ -418,7 +409,7 @@ func TestStoreAway(t *testing.T) {
 		"X-PROVIDER-API-AppToken", "wrong"); a.Status != 503 || !strings.Contains(a.Body, `"code":"UNAVAILABLE"`) {
 		t.Errorf("with a wrong token: %d %s", a.Status, a.Body)
 	}
-	h.exec(`DELETE FROM schema_version WHERE version = 1000`)
+	back()
 }
 
 // once makes a call and repeats it for no reason.
@@ -427,23 +418,6 @@ func (h *hub) once(method, path, body string, headers ...string) providertest.An
 	shop := *h.Shop
 	shop.Once = true
 	return shop.Call(method, path, body, headers...)
-}
-
-// exec runs a statement on the database, past the service.
-func (h *hub) exec(text string) {
-	h.Helper()
-	driver, source := "sqlite", "file:"+filepath.Join(h.Data, store.DatabaseName)+"?_pragma=busy_timeout(5000)"
-	if h.Database != "" {
-		driver, source = "pgx", h.Database
-	}
-	database, err := sql.Open(driver, source)
-	if err != nil {
-		h.Fatal(err)
-	}
-	defer database.Close()
-	if _, err := database.ExecContext(h.Context(), text); err != nil {
-		h.Fatalf("%s: %v", text, err)
-	}
 }
 
 // TestNoRoom: a large body for which there is no room is refused with a status that says to come again.
