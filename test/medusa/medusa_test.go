@@ -112,7 +112,7 @@ func (w *world) twoCarts() {
 	var all sync.WaitGroup
 	for i, c := range carts {
 		all.Go(func() {
-			c.show(" " + g.Code[:4] + "-" + g.Code[4:8] + " " + g.Code[8:])
+			c.show(g.Spelled())
 			placed[i] = c.tryPlace()
 		})
 	}

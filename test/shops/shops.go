@@ -58,6 +58,13 @@ func Serve(t *testing.T) *Boon {
 	return &Boon{T: t, URL: between.URL, Line: line, own: service.URL}
 }
 
+// Spelled is the code of a gift with what copying and other keyboards leave in it: marks that nobody sees, a dash and a
+// space that do not break, wide digits.
+func (g Gift) Spelled() string {
+	wide := strings.Map(func(r rune) rune { return r - '0' + '０' }, g.Code[:4])
+	return " \u202a" + wide + "\u2011" + g.Code[4:8] + "\u00a0" + g.Code[8:] + "\u202c"
+}
+
 // Call asks the service past the line; a body of "" is a GET.
 func (b *Boon) Call(path, body string) map[string]any {
 	b.Helper()
@@ -136,7 +143,7 @@ func (b *Boon) WantNothingKept(all []byte, signs ...string) {
 	}
 	secrets := []string{Key}
 	for _, g := range b.Gifts {
-		secrets = append(secrets, g.Code, g.Token, g.Code[:4]+"-"+g.Code[4:8]+" "+g.Code[8:])
+		secrets = append(secrets, g.Code, g.Token, strings.TrimSpace(g.Spelled()), g.Code[:4]+"-"+g.Code[4:8]+" "+g.Code[8:])
 	}
 	for _, secret := range secrets {
 		if bytes.Contains(all, []byte(secret)) {

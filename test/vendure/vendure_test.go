@@ -91,7 +91,7 @@ func (w *world) twoCarts() {
 	var all sync.WaitGroup
 	for _, c := range carts {
 		all.Go(func() {
-			if _, err := c.tryPay("gift", " "+g.Code[:4]+"-"+g.Code[4:8]+" "+g.Code[8:]); err != nil {
+			if _, err := c.tryPay("gift", g.Spelled()); err != nil {
 				w.Error(err)
 			}
 		})
@@ -222,7 +222,7 @@ func (w *world) idle() {
 
 func (w *world) balance() {
 	g := w.Sell(12)
-	for _, shown := range []string{g.Code, g.Token, "https://gifts.example.com/g/" + g.Token} {
+	for _, shown := range []string{g.Code, g.Spelled(), g.Token, "https://gifts.example.com/g/" + g.Token} {
 		a, _ := w.ask("shop-api", "", `mutation {is: giftBalance(code: "`+shown+`") {lastFour available currencyCode}}`)
 		want(w.T, fmt.Sprint(a["is"]), "map[available:1200 currencyCode:USD lastFour:"+g.Code[8:]+"]")
 	}

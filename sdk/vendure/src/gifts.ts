@@ -16,12 +16,13 @@ export interface Failure {
   /** Boon's code; "": there was no answer. */ code: string;
 }
 
-/** Reads what a guest typed or scanned. */
+/** Reads what a guest typed, pasted or scanned, as the tills of Boon do. */
 export function read(typed: unknown): Shown | undefined {
-  if (typeof typed !== "string" || typed.trim() === "") return undefined;
-  const text = typed.trim();
+  if (typeof typed !== "string") return undefined;
+  const text = typed.replace(/^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu, "");
+  if (text === "") return undefined;
   if (text.includes("/") || /^[A-Za-z0-9]{22}$/.test(text)) return {voucherPublicToken: text};
-  return {voucherCode: text.replace(/[\s.-]/g, "")};
+  return {voucherCode: text.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}.·\u2212]/gu, "")};
 }
 
 /** The calls to Boon that a shop needs. Amounts are whole numbers in Vendure's smallest unit. */

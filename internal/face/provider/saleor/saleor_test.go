@@ -349,6 +349,16 @@ func TestInstallation(t *testing.T) {
 	}
 }
 
+// TestSpellings: a gift is found by its code as people write and copy it.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	g := s.Gift("50")
+	for n, typed := range providertest.Spellings(g.Code) {
+		s.want(begin(fmt.Sprint("k-", n), "AUTHORIZATION", "1.00", typed), "AUTHORIZATION_SUCCESS 1 [CHARGE CANCEL]")
+	}
+}
+
 // TestStoreAway: while the store cannot be asked, no event is answered as one that was refused or done, for Saleor
 // keeps what it was answered; afterwards the same event does what it says, once.
 func TestStoreAway(t *testing.T) {
