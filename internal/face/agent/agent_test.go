@@ -179,8 +179,8 @@ func (s *shop) readings() map[string]object {
 func TestReading(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	s.send(http.MethodPost, giftingPath+"send-gift", `{"monetaryGift": {"value": 10, "deliveryMethodID": 3}, "paymentMethodID": 4,
-		"promotionID": "`+examples.HarborWelcomeBack+`", "validStarting": "2026-01-01T00:00:00Z", "validForDays": 3650}`,
+	s.send(http.MethodPost, giftingPath+"send-gift", `{"monetaryGift": {"value": 10, "deliveryMethodID": 1,
+		"recipientDescription": "Ann", "recipientContact": "ann@example.com"}, "paymentMethodID": 4, "promotionID": "`+examples.HarborWelcomeBack+`", "validStarting": "2026-01-01T00:00:00Z", "validForDays": 3650}`,
 		"Authorization", examples.HarborOfficeKey, "Idempotency-Key", "of the test")
 	c := s.agent(examples.HarborOfficeKey)
 	tools, err := c.ListTools(t.Context(), nil)
