@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,17 +17,33 @@ import (
 // changelog say the same version.
 func TestOneVersion(t *testing.T) {
 	t.Parallel()
-	for _, place := range []struct{ file, line string }{{"../../CHANGELOG.md", `(?m)^## (\S+)`},
-		{"../../sdk/python/pyproject.toml", `(?m)^version = "(\S+)"`},
-		{"../../sdk/typescript/package.json", `"version": "(\S+)"`},
-		{"../../deploy/helm/boon/Chart.yaml", `(?m)^version: (\S+)`},
-		{"../../deploy/helm/boon/Chart.yaml", `(?m)^appVersion: (\S+)`}} {
-		text, err := os.ReadFile(place.file)
+	for _, place := range []struct {
+		files, line string
+		all         int // files of these names that say it
+	}{{"../../CHANGELOG.md", `(?m)^## (\S+)`, 1},
+		{"../../sdk/*/pyproject.toml", `(?m)^version = "(\S+)"`, 1},
+		{"../../sdk/*/package.json", `"version": "(\S+)"`, 3},
+		{"../../sdk/*/package.json", `"boon-gifts": "([0-9]\S*)"`, 2}, // which the plugins need
+		{"../../deploy/helm/boon/Chart.yaml", `(?m)^version: (\S+)`, 1},
+		{"../../deploy/helm/boon/Chart.yaml", `(?m)^appVersion: (\S+)`, 1}} {
+		files, err := filepath.Glob(place.files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := regexp.MustCompile(place.line).FindSubmatch(text); said == nil || string(said[1]) != server.Version {
-			t.Errorf("%s says %q, the interface %s", place.file, said, server.Version)
+		saying := 0
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := regexp.MustCompile(place.line).FindSubmatch(text); said != nil {
+				if saying++; string(said[1]) != server.Version {
+					t.Errorf("%s says %s, the interface %s", file, said[1], server.Version)
+				}
+			}
+		}
+		if saying != place.all {
+			t.Errorf("%d of %s say a version, not %d", saying, place.files, place.all)
 		}
 	}
 	s := boontest.Example(t, server.Config{Version: thisBuild().Version})
