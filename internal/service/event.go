@@ -14,7 +14,7 @@ type Event struct {
 	Person     string       // who is signed in at the till; "": nobody
 	LocationID guid.ID      // that the request names or that follows from the key; zero: none
 	Code       refusal.Code // "" on success
-	Codes      int          // how many codes a look-up showed
+	Codes      int          // how many codes the answer showed to a key that may see them
 	Warning    string       // what looks wrong with it though it was carried out; "": nothing
 	DryRun     bool         // nothing was done, as the caller asked for
 	Overloaded bool         // it was not admitted

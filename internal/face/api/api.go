@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/api/gifts"
 	"boon.example/internal/face/api/manage"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/face/api/reports"
 	"boon.example/internal/face/reference"
 	"boon.example/internal/gift"
@@ -407,7 +408,11 @@ func (c *call) run(r Route) (ledger.Answer, error) {
 	if unread != nil {
 		return ledger.Answer{}, unread
 	}
-	return r.handle(c)
+	answer, err := r.handle(c)
+	if told := r.operation.CardTold(); told == operation.OldCard || told == operation.ReplacedCard {
+		c.showsCodes(payload.CodesIn(answer.Body))
+	}
+	return answer, err
 }
 
 // readParameters reads whether a call is a dry run, and whether its answer is to have a receipt. What has no dry run is

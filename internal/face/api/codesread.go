@@ -44,7 +44,7 @@ func (s *codesSeen) failed(key guid.ID, now time.Time) {
 	s.last[key] = now.Add(tellCodesAgain - tellCodesEvery)
 }
 
-// showsCodes notes that a look-up is about to show the codes of so many gifts, where the key may see them: in the audit
+// showsCodes notes that an answer is about to show the codes of so many gifts, where the key may see them: in the audit
 // trail before the answer, once an hour, and in the log line and the metric of each call. A store that takes no entry
 // keeps nobody from looking a gift up: it is what staff do first when the till says no.
 func (c *call) showsCodes(gifts int) {

@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -12,10 +14,13 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/face/api/contract"
+	"boon.example/internal/face/api/payload"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
+	"boon.example/internal/service"
 )
 
 // tills calls an operation about tills or people.
@@ -298,6 +303,56 @@ func TestAuthorityOverTills(t *testing.T) {
 		t.Errorf("a key of the pier sees a till of the wharf: %s", got)
 	}
 	w.tills("GET", "/tills", "").want(200, "tills[0].state", "WAITING")
+}
+
+// TestEveryAnswerWithCodesIsCounted: whatever operation shows codes to a key because it may see them, the log and the
+// metric are told how many.
+func TestEveryAnswerWithCodesIsCounted(t *testing.T) {
+	racetest.SkipShort(t, "calls one after the other")
+	t.Parallel()
+	s := newStage(t)
+	operations, err := contract.Routes(theFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := map[string]bool{}
+	for _, op := range operations {
+		for _, r := range rowsOf(op) {
+			if r.open || op.OperationID == "validateGift" || op.OperationID == "sendGift" { // which show them to everybody
+				continue
+			}
+			for _, by := range ways(cmp.Or(r.by, "id")) {
+				a := s.ask(op, by, s.make("anywhere", s.stateFor(op, r)), harborKey, pier)
+				shown := payload.CodesIn(a.body)
+				if shown == 0 {
+					continue
+				}
+				if counted[op.OperationID] = true; s.logged(a).Codes != shown {
+					t.Errorf("%s by %s shows %d codes, and %d are counted", op.OperationID, by, shown, s.logged(a).Codes)
+				}
+			}
+		}
+	}
+	if len(counted) < 6 {
+		t.Errorf("only %v show codes", slices.Sorted(maps.Keys(counted)))
+	}
+}
+
+// logged is what the log is told of a call, which may come later than its answer.
+func (s *stage) logged(a reply) service.Event {
+	s.Helper()
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		for _, e := range s.events {
+			if e.RequestID == a.header.Get("X-Request-ID") {
+				s.mu.Unlock()
+				return e
+			}
+		}
+		s.mu.Unlock()
+	}
+	s.Fatalf("the log is not told of the call %v", a.header)
+	return service.Event{}
 }
 
 // TestReadingCodesLeavesATrace: a key that looks up gifts with their codes stands in the audit trail once an hour,
