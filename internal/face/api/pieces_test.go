@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -20,8 +21,22 @@ func items(quantity int, worth string) string {
 		worth, purchase)
 }
 
-// TestPiecesCountByTheirWorth: where money is limited, of the account or of a key of it, no kind of entry moves pieces
-// past the limit, and none puts in pieces whose worth nobody said.
+// countedElsewhere are the operations that move value of which no pieces count, and why.
+var countedElsewhere = map[operation.Name]string{
+	operation.ReloadGift:        "no item gift is reloaded",
+	operation.ReverseReload:     "no item gift is reloaded",
+	operation.RedeemGifts:       "no item gift pays in a sale",
+	operation.CashOutGift:       "no item gift is cashed out",
+	operation.TransferBalance:   "see TestPiecesMoveAtTheirWorth",
+	operation.CreateStock:       "cards count when they are activated",
+	operation.CaptureHold:       "it counted when it was held",
+	operation.ReleaseHold:       "it takes nothing",
+	operation.ReverseRedemption: "of what was counted",
+	operation.ReverseActivation: "of what was counted",
+}
+
+// TestPiecesCountByTheirWorth: where money is limited, of the account or of a key of it, no operation moves pieces past
+// the limit, and none puts in pieces whose worth nobody said.
 func TestPiecesCountByTheirWorth(t *testing.T) {
 	t.Parallel()
 	ten := merchant.Limits{IssuedPerDay: 10_00, RedeemedPerDay: 10_00}
@@ -32,8 +47,8 @@ func TestPiecesCountByTheirWorth(t *testing.T) {
 		empty := w.stock(`"count":1,"label":"Coffee","quantity":3`)[0]
 		cards := w.stock(`"count":2,"label":"Coffee","quantity":2,"equivalentValue":6.67`)
 		w.limit(limits[0], limits[1])
-		kinds := w.waysOfPieces(old, empty, many, cards)
-		for kind, way := range kinds {
+		ways := w.waysOfPieces(old, empty, many, cards)
+		for kind, way := range ways {
 			w.pass(24 * time.Hour)
 			if r := way.known(2); r.status/100 != 2 {
 				t.Errorf("%s: %s within the limit: %s", of, kind, r.body)
@@ -43,18 +58,16 @@ func TestPiecesCountByTheirWorth(t *testing.T) {
 				t.Errorf("%s: %s of pieces whose worth nobody said: %s", of, kind, r.body)
 			}
 		}
-		for _, k := range gift.Kinds() {
-			_, tried := kinds[k]
-			switch k {
-			case gift.Reload, gift.ReloadReversal, gift.CashOut: // of no item gift
-			case gift.TransferIn, gift.TransferOut: // see TestPiecesMoveAtTheirWorth
-			case gift.Reversal, gift.ActivationReversal: // of what was counted
-			default:
-				if k.Loads() && !tried {
-					t.Errorf("%s moves value, and is not tried", k)
-				}
+		for _, o := range operation.All() {
+			_, tried := ways[o]
+			k := o.Makes()
+			moves := k.Begins() || k.Balance() != gift.Stays || k.Held() != gift.Stays
+			if moves == (!tried && countedElsewhere[o] == "") {
+				t.Errorf("%s moves value: %t, and is tried: %t, or not, because %q", o, moves, tried, countedElsewhere[o])
 			}
 		}
+		w.post("redeem-gifts", fmt.Sprintf(`{"gifts":[{"voucherID":%q,"amount":1}],"organizationID":%q}`, many.id, pier)).
+			refused(422, refusal.InvalidVoucherType)
 		w.post("create-stock", `{"count":1,"label":"Coffee","quantity":1}`).refused(400, refusal.ValidationFailure,
 			"equivalentValue")
 		w.sound()
@@ -70,19 +83,19 @@ type wayOfPieces struct {
 
 // waysOfPieces are how the rotated key moves pieces: of an old gift and an empty card whose worth nobody said, and of a
 // gift and cards whose worth was said.
-func (w *world) waysOfPieces(old, empty, many made, cards []made) map[gift.Kind]wayOfPieces {
+func (w *world) waysOfPieces(old, empty, many made, cards []made) map[operation.Name]wayOfPieces {
 	key := as(rotatedKey)
-	return map[gift.Kind]wayOfPieces{
-		gift.Redemption: {func(n int) reply { return w.redeem(many, strconv.Itoa(n), key...) },
+	return map[operation.Name]wayOfPieces{
+		operation.RedeemGift: {func(n int) reply { return w.redeem(many, strconv.Itoa(n), key...) },
 			func() reply { return w.redeem(old, "100", key...) }, ""},
-		gift.HoldMade: {func(n int) reply { return w.holdGift(many, strconv.Itoa(n), key...) },
+		operation.HoldGift: {func(n int) reply { return w.holdGift(many, strconv.Itoa(n), key...) },
 			func() reply { return w.holdGift(old, "100", key...) }, ""},
-		gift.Adjustment: {func(n int) reply { return w.adjust(many, strconv.Itoa(n), key...) },
+		operation.AdjustGift: {func(n int) reply { return w.adjust(many, strconv.Itoa(n), key...) },
 			func() reply { return w.adjust(old, "1", key...) }, refusal.NotSupported},
-		gift.Issued: {func(n int) reply {
+		operation.SendGift: {func(n int) reply {
 			return w.post("send-gift", items(n, fmt.Sprintf("%.2f", 3.34*float64(n))), key...)
 		}, func() reply { return w.post("send-gift", items(1, ""), key...) }, refusal.ValidationFailure},
-		gift.Activation: {func(int) reply {
+		operation.ActivateGift: {func(int) reply {
 			card := cards[0]
 			cards = cards[1:]
 			return w.post("activate-gift", activateBody(card, ""), key...)
