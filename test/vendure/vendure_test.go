@@ -28,6 +28,7 @@ func TestGiftsInVendure(t *testing.T) {
 		test func(*world)
 	}{
 		{"gift and card, and a refund", (*world).paysAndIsRefunded},
+		{"a refund that gets no answer", (*world).refundWithoutAnswer},
 		{"two carts, one gift", (*world).twoCarts},
 		{"a cancelled payment", (*world).cancelled},
 		{"the service is away", (*world).away},
@@ -83,6 +84,34 @@ func (w *world) paysAndIsRefunded() {
 		w.Errorf("more than was paid is given back: %s", told)
 	}
 	w.WantKinds(g, "ISSUED HOLD REDEMPTION REVERSAL REVERSAL")
+}
+
+// refundWithoutAnswer: a refund that arrives, of which the shop is told nothing, gives nothing back twice when staff
+// repeat it, whatever they say then.
+func (w *world) refundWithoutAnswer() {
+	g, c := w.Sell(20), w.fill("coffee", 1, "")
+	want(w.T, c.pay("gift", g.Code), "ArrangingPayment")
+	c.place()
+	paid := c.settled()
+	w.Line.Set(false, "/reverse-redemption")
+	told := make(chan string)
+	go func() { told <- c.refund(paid, 500) }()
+	for waits := true; waits; {
+		select {
+		case <-w.Line.Kept:
+		case text := <-told:
+			want(w.T, text, "map[state:Failed]")
+			waits = false
+		}
+	}
+	w.Line.Set(false, "")
+	w.WantWorth(g, 5, 0)
+	want(w.T, c.refund(paid, 700), "map[state:Failed]") // another amount could be meant beside the first
+	w.WantWorth(g, 5, 0)
+	want(w.T, c.refund(paid, 500), "map[state:Settled]")
+	w.WantWorth(g, 5, 0)
+	want(w.T, c.refund(paid, 1500), "map[state:Settled]")
+	w.WantWorth(g, 20, 0)
 }
 
 func (w *world) twoCarts() {

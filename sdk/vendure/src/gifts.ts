@@ -84,11 +84,11 @@ export class Gifts {
       {body: {holdID}, params: {header: {"Idempotency-Key": `vendure-release-${holdID}`}}});
   }
 
-  /** Gives a part of what was captured back to the gift: the nth part, counted from 0. */
-  async giveBack(holdID: string, nth: number, amount: number, reason?: string): Promise<string> {
+  /** Gives a part of what was captured back to the gift: the nth part, counted from 0. What staff say why is not sent, as they
+   * may say something else when they repeat it. */
+  async giveBack(holdID: string, nth: number, amount: number): Promise<string> {
     const {data} = await (await this.client).api.POST("/api/integration/redemption/reverse-redemption",
-      {body: {idempotencyKey: captureKey(holdID), operation: "capture-hold", amount: amount / this.unit,
-        ...(reason ? {reason: reason.slice(0, 200)} : {})},
+      {body: {idempotencyKey: captureKey(holdID), operation: "capture-hold", amount: amount / this.unit},
       params: {header: {"Idempotency-Key": `vendure-refund-${holdID}-${nth}`}}});
     return data!.reversalID;
   }

@@ -7,6 +7,9 @@ import {Limit} from "./limit";
 
 let gifts: Gifts, connection: TransactionalConnection, limit: Limit;
 
+const NOT_KNOWN = "The gift service gives no answer. Refund the same amount again: nothing is given back twice.";
+const ANOTHER_AMOUNT = "The refund before got no answer. Refund the amount of that one again first.";
+
 /** Whether something in a line is sold as a gift. */
 export function isGift(line: OrderLine): boolean {
   return (line.productVariant.customFields as {boonGift?: boolean}).boonGift === true;
@@ -61,14 +64,19 @@ export const giftHandler = new PaymentMethodHandler({
     }
   },
 
-  async createRefund(ctx, input, amount, order, payment) {
-    const nth = await connection.getRepository(ctx, Refund).count({where: {payment: {id: payment.id}}});
+  async createRefund(ctx, _input, amount, order, payment) {
+    // A refund that got no answer may have arrived. The next one has its key, so that nothing is given back twice.
+    const before = await connection.getRepository(ctx, Refund).find({where: {payment: {id: payment.id}}});
+    const nth = before.filter((refund) => refund.metadata?.unanswered !== true).length;
     try {
-      const reversalID = await gifts.giveBack(payment.transactionId, nth, amount, input.reason ?? undefined);
+      const reversalID = await gifts.giveBack(payment.transactionId, nth, amount);
       return {state: "Settled", transactionId: reversalID};
     } catch (failure) {
       Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
-      return {state: "Failed", metadata: {errorMessage: (await gifts.why(failure)).text}};
+      const {code, text} = await gifts.why(failure);
+      if (code === "") return {state: "Failed", metadata: {unanswered: true, errorMessage: NOT_KNOWN}};
+      if (code === "IDEMPOTENCY_MISMATCH") return {state: "Failed", metadata: {unanswered: true, errorMessage: ANOTHER_AMOUNT}};
+      return {state: "Failed", metadata: {errorMessage: text}};
     }
   },
 });
