@@ -163,7 +163,7 @@ func readTexts(family string) map[string]map[merchant.Language]translated {
 	all := map[string]map[merchant.Language]translated{}
 	found, err := fs.Glob(files, "texts/"+family+"*.json")
 	if err != nil || len(found) == 0 {
-		panic(fmt.Errorf("no file of texts begins with %q: %v", family, err)) // the program names it
+		panic(fmt.Sprintf("no file of texts begins with %q: %v", family, err)) // the program names it
 	}
 	for _, file := range found {
 		content, err := files.ReadFile(file)
