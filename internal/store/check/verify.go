@@ -25,7 +25,10 @@ import (
 )
 
 // Parts implements verify.Check.
-func (c *Check) Parts() []verify.Part {
+func (c *Check) Parts() []verify.Part { return append(c.ofGifts(), c.ofTheRest()...) }
+
+// ofGifts are the checks of gifts, their cards and what calls did with them.
+func (c *Check) ofGifts() []verify.Part {
 	return []verify.Part{
 		part("the database file", 30, whole(c.db.CheckIntegrity)),
 		part("codes and tokens, and what gifts are found by", 35, c.checkCards),
@@ -50,6 +53,12 @@ func (c *Check) Parts() []verify.Part {
 			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)),
 		part("gifts to be delivered", 0, c.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
 			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)),
+	}
+}
+
+// ofTheRest are the checks of the set-up, of histories beside gifts, and of what is noted about many gifts.
+func (c *Check) ofTheRest() []verify.Part {
+	return []verify.Part{
 		part("records in use", 0, c.nothing("location %s is in use, but is not noted to be", `SELECT p.location_id FROM (
 			SELECT account_id, location_id FROM voucher UNION SELECT account_id, location_id FROM entry) AS p
 			WHERE p.location_id IS NOT NULL
