@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -38,7 +39,7 @@ func unblocking(g guid.ID, ask gift.Unblock) *ledger.Change {
 }
 
 func adjusting(g guid.ID, ask gift.Adjust) *ledger.Change {
-	return &ledger.Change{VoucherID: g, Counts: ledger.SentCount,
+	return &ledger.Change{VoucherID: g, Counts: merchant.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask := ask
 			ask.Context = at

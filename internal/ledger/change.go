@@ -5,6 +5,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -16,8 +17,9 @@ type Change struct {
 	// Rule is a method of gift.Voucher with what was asked for, purely. An entry without a kind is none: then
 	// nothing changed.
 	Rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)
-	// Counts says against which limit of the day its money counts: SentCount, as issued, RedeemedCount; 0: none.
-	Counts CountKind
+	// Counts says against which limit of the day its money counts: merchant.SentCount, as issued;
+	// merchant.RedeemedCount; 0: none.
+	Counts merchant.CountKind
 	pieces
 	// Sends says that a message of the gift that waits goes out now.
 	Sends bool
@@ -29,9 +31,9 @@ type Change struct {
 func (k *Change) want(c *Call, w *Want) {
 	w.Vouchers = append(w.Vouchers, Ref{c.AccountID, k.VoucherID})
 	switch k.Counts {
-	case SentCount:
+	case merchant.SentCount:
 		c.wantSent(w)
-	case RedeemedCount:
+	case merchant.RedeemedCount:
 		c.wantRedeemed(w)
 	}
 	if k.Sends {
@@ -61,7 +63,7 @@ func (k *Change) affinity() guid.ID { return k.VoucherID }
 
 func (k *Change) decide(c *Call, s *state) (Result, error) {
 	find := s.card
-	if k.Counts == RedeemedCount {
+	if k.Counts == merchant.RedeemedCount {
 		find = s.payer
 	}
 	v, err := find(c, k.VoucherID, k.Context)
@@ -73,9 +75,9 @@ func (k *Change) decide(c *Call, s *state) (Result, error) {
 	case err != nil || e.Kind == "":
 		s.missed(*v, k.Context, err)
 		return nothing(after, ofTheKey(err))
-	case k.Counts == SentCount:
+	case k.Counts == merchant.SentCount:
 		err = k.issue(c, s, &after, e.Delta)
-	case k.Counts == RedeemedCount:
+	case k.Counts == merchant.RedeemedCount:
 		err = s.redeemed(c, k.worth.Of(&after, -e.Delta))
 	}
 	if err != nil {

@@ -312,7 +312,7 @@ type asked struct {
 func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	a.Want = want
 	a.Changes = decide(&ledger.State{Vouchers: map[ledger.Ref]*gift.Voucher{}, Codes: map[codes.VoucherCode]bool{},
-		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[ledger.CountKey]merchant.Count{}})
+		CashOuts: map[ledger.Ref]gift.CashOuts{}, Counts: map[merchant.CountKey]merchant.Count{}})
 	return nil
 }
 
@@ -350,10 +350,10 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	}
 	issue(17)
 	const any = math.MaxInt64
-	want := map[ledger.CountKey]merchant.Count{
-		{AccountID: account.ID, Kind: ledger.SentCount, Owner: account.ID}: {Amount: any, Gifts: 100, Messages: any,
+	want := map[merchant.CountKey]merchant.Count{
+		{AccountID: account.ID, Kind: merchant.SentCount, Owner: account.ID}: {Amount: any, Gifts: 100, Messages: any,
 			Texts: any},
-		{AccountID: account.ID, Kind: ledger.ContactCount, Owner: account.ID, Contact: "ann@example.com"}: {Amount: any,
+		{AccountID: account.ID, Kind: merchant.ContactCount, Owner: account.ID, Contact: "ann@example.com"}: {Amount: any,
 			Gifts: any, Messages: 30, Texts: any},
 	}
 	if !store.Heavy || !maps.Equal(store.Most, want) {

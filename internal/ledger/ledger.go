@@ -159,7 +159,7 @@ type Want struct {
 	Deliveries  []Ref               // gifts: how they are delivered, with their open jobs
 	Cancelled   []Ref               // gifts: what they were before they were last taken out of use
 	Transferred []Ref               // gifts: whether value was ever moved between them and others
-	Counts      []CountKey          // of a day
+	Counts      []merchant.CountKey // of a day
 	Clocks      []guid.ID           // test accounts: how far their clocks are ahead
 	Setup       int64               // the oldest Call.Setup of the commands; 0: they have none
 	Import      guid.ID             // that brings all Gifts; zero: none does
@@ -180,11 +180,11 @@ type State struct {
 	DeliveredBy map[Ref]guid.ID // zero, or not in it: none yet
 	Resends     map[Ref][]Resent
 	Deliveries  map[Ref]*Delivery
-	Before      map[Ref]gift.Status         // those that were taken out of use: what they were before the last time
-	Transferred map[Ref]bool                // those that value was moved from or to
-	CashOuts    map[Ref]gift.CashOuts       // of the gifts of what is undone; those that have none may not be in it
-	Counts      map[CountKey]merchant.Count // as they stood last; those that are kept may be of a moment ago
-	Clocks      map[guid.ID]time.Duration   // read after the vouchers were locked
+	Before      map[Ref]gift.Status                  // what those were that were taken out of use, before the last time
+	Transferred map[Ref]bool                         // those that value was moved from or to
+	CashOuts    map[Ref]gift.CashOuts                // of the gifts of what is undone; who has none may be missing
+	Counts      map[merchant.CountKey]merchant.Count // as they stood last; kept ones may be of a moment ago
+	Clocks      map[guid.ID]time.Duration            // read after the vouchers were locked
 }
 
 // Delivery is how a gift is delivered.
@@ -227,11 +227,11 @@ type Changes struct {
 	Sheets          []Sheet          // new
 	// records whose answers will be given again on the strength of this commit, which writes to them
 	Replays []RequestKey
-	Counts  map[CountKey]merchant.Count // to be added to those of the same day, or to take the place of another's
+	Counts  map[merchant.CountKey]merchant.Count // to be added to those of the same day, or to take the place of another's
 	// Staged tells that the gifts are part of an import, and are there for nobody before it is finished; nil: they are not
 	Staged *Staged
 	// what counts of a heavy group may come to: decide is called again when others have added too much since it was asked
-	Most map[CountKey]merchant.Count
+	Most map[merchant.CountKey]merchant.Count
 }
 
 // Staged is how far an import has come.

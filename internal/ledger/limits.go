@@ -12,25 +12,6 @@ import (
 	"boon.example/internal/merchant"
 )
 
-// CountKind says what a count is of.
-type CountKind byte
-
-// The kinds of count. What redemptions add to is apart from what is sent, so that they do not wait for each other.
-const (
-	SentCount     CountKind = 's' // gifts and messages
-	RedeemedCount CountKind = 'r'
-	ContactCount  CountKind = 'c' // messages to one contact
-	KeptCount     CountKind = 'k' // calls of a key that moved nothing and are kept
-)
-
-// CountKey names what is counted of an account, or of a key within an account.
-type CountKey struct {
-	AccountID guid.ID
-	Kind      CountKind
-	Owner     guid.ID // the account or the key
-	Contact   string  // of a ContactCount
-}
-
 // owner is who has limits that a call counts against.
 type owner struct {
 	id   guid.ID
@@ -55,15 +36,19 @@ func (c *Call) budget(o owner, s *state) (b merchant.Budget, today int) {
 	return b, today
 }
 
+func (c *Call) counted(kind merchant.CountKind, owner guid.ID, to string) merchant.CountKey {
+	return merchant.CountKey{AccountID: c.AccountID, Kind: kind, Owner: owner, Contact: to}
+}
+
 // wantSent wants what is needed to send gifts to contacts.
 func (c *Call) wantSent(w *Want, contacts ...string) {
 	for _, o := range c.owners() {
-		w.Counts = append(w.Counts, CountKey{c.AccountID, SentCount, o.id, ""})
+		w.Counts = append(w.Counts, c.counted(merchant.SentCount, o.id, ""))
 		if o.MessagesPerContactPerDay == 0 {
 			continue
 		}
 		for _, to := range contacts {
-			w.Counts = append(w.Counts, CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)})
+			w.Counts = append(w.Counts, c.counted(merchant.ContactCount, o.id, contact.Key(to)))
 		}
 	}
 }
@@ -72,7 +57,7 @@ func (c *Call) wantSent(w *Want, contacts ...string) {
 func (c *Call) wantRedeemed(w *Want) {
 	for _, o := range c.owners() {
 		if o.RedeemedPerDay > 0 {
-			w.Counts = append(w.Counts, CountKey{c.AccountID, RedeemedCount, o.id, ""})
+			w.Counts = append(w.Counts, c.counted(merchant.RedeemedCount, o.id, ""))
 		}
 	}
 }
@@ -115,7 +100,7 @@ func (e *Engine) weigh(ctx context.Context, c *Call, cmd Command) error {
 
 // spend is a count to be added to.
 type spend struct {
-	key  CountKey
+	key  merchant.CountKey
 	more merchant.Count
 	most merchant.Count // that it may come to; zero: as much as one likes
 }
@@ -126,12 +111,12 @@ func (s *state) add(today int, all []spend) {
 		sum := s.Counts[x.key].On(today).Plus(x.more)
 		s.Counts[x.key] = sum
 		if s.changes.Counts == nil {
-			s.changes.Counts = map[CountKey]merchant.Count{}
+			s.changes.Counts = map[merchant.CountKey]merchant.Count{}
 		}
 		s.changes.Counts[x.key] = s.changes.Counts[x.key].On(sum.Day).Plus(x.more)
 		if s.heavy && x.most != (merchant.Count{}) {
 			if s.changes.Most == nil {
-				s.changes.Most = map[CountKey]merchant.Count{}
+				s.changes.Most = map[merchant.CountKey]merchant.Count{}
 			}
 			s.changes.Most[x.key] = x.most
 		}
@@ -144,7 +129,7 @@ func (s *state) sending(c *Call, more merchant.Count, contacts map[string]mercha
 	for _, o := range c.owners() {
 		b, today := c.budget(o, s)
 		day = today
-		key := CountKey{c.AccountID, SentCount, o.id, ""}
+		key := c.counted(merchant.SentCount, o.id, "")
 		over = cmp.Or(over, b.Send(s.Counts[key].On(today), more))
 		all = append(all, spend{key, more, o.AtMost(more)})
 		if o.MessagesPerContactPerDay == 0 {
@@ -152,7 +137,7 @@ func (s *state) sending(c *Call, more merchant.Count, contacts map[string]mercha
 		}
 		each := merchant.Limits{MessagesPerDay: o.MessagesPerContactPerDay}
 		for to, messages := range contacts {
-			key := CountKey{c.AccountID, ContactCount, o.id, contact.Key(to)}
+			key := c.counted(merchant.ContactCount, o.id, contact.Key(to))
 			over = cmp.Or(over, b.Contact(s.Counts[key].On(today), messages))
 			all = append(all, spend{key, messages, each.AtMost(messages)})
 		}
@@ -173,7 +158,7 @@ func (s *state) send(c *Call, more merchant.Count, contacts map[string]merchant.
 			continue
 		}
 		b, today := c.budget(o, s)
-		c.left = append(c.left, b.Sent(s.Counts[CountKey{c.AccountID, SentCount, o.id, ""}].On(today))...)
+		c.left = append(c.left, b.Sent(s.Counts[c.counted(merchant.SentCount, o.id, "")].On(today))...)
 	}
 	return nil
 }
@@ -223,7 +208,7 @@ func (s *state) redeemed(c *Call, more merchant.Count) error {
 			continue
 		}
 		b, today := c.budget(o, s)
-		key := CountKey{c.AccountID, RedeemedCount, o.id, ""}
+		key := c.counted(merchant.RedeemedCount, o.id, "")
 		used := s.Counts[key].On(today)
 		if err := b.Redeem(used, more); err != nil {
 			return err
@@ -266,7 +251,9 @@ func (s *state) keep(c *Call) error {
 	return nil
 }
 
-func (c *Call) keptKey() CountKey { return CountKey{c.AccountID, KeptCount, c.Caller.KeyID, ""} }
+func (c *Call) keptKey() merchant.CountKey {
+	return c.counted(merchant.KeptCount, c.Caller.KeyID, "")
+}
 
 // keeping gives the day in which a call counts; 0: it counts no more, or is nobody's.
 func (s *state) keeping(c *Call) (today int, _ error) {

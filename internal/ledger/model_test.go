@@ -273,7 +273,7 @@ func (w *world) activate(t *rapid.T) {
 	}
 	ask := gift.Activate{Amount: money.Amount(amount), Most: w.caller.Account.MaxGiftValue,
 		Purchase: gift.Purchase{Reference: "R"}}
-	got, r := w.do(t, operation.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+	got, r := w.do(t, operation.ActivateGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: merchant.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
 			return v.Activate(ask)

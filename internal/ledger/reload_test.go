@@ -53,7 +53,7 @@ func (w *world) reload(t *rapid.T) {
 		want = fmt.Sprintf("OK %d %d %s", amount, g.balance, g.status)
 	}
 	ask := gift.ReloadRequest{Amount: money.Amount(amount), Account: w.caller.Account}
-	got, r := w.do(t, operation.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: ledger.SentCount,
+	got, r := w.do(t, operation.ReloadGift, key, 1, &ledger.Change{VoucherID: g.id, Counts: merchant.SentCount,
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = c
 			return v.Reload(ask)
@@ -164,7 +164,7 @@ func (w *world) cashOut(t *rapid.T) {
 		g.balance, g.status = 0, gift.Redeemed
 		g.entries++
 	}
-	got, r := w.do(t, operation.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: ledger.RedeemedCount,
+	got, r := w.do(t, operation.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: merchant.RedeemedCount,
 		Context: gift.Context{Actor: merchant.Actor{LocationID: at}},
 		Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 			return v.CashOut(gift.CashOutRequest{Context: c, Verification: tried, Account: w.caller.Account,

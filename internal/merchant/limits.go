@@ -8,6 +8,7 @@ import (
 	"boon.example/internal/base/phrase"
 	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
+	"boon.example/internal/guid"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -49,6 +50,25 @@ type Count struct {
 	Messages int64
 	Texts    int64
 	Kept     int64
+}
+
+// CountKind says what a count is of.
+type CountKind byte
+
+// The kinds of count. What redemptions add to is apart from what is sent, so that they do not wait for each other.
+const (
+	SentCount     CountKind = 's' // gifts and messages
+	RedeemedCount CountKind = 'r'
+	ContactCount  CountKind = 'c' // messages to one contact
+	KeptCount     CountKind = 'k' // calls of a key that moved nothing and are kept
+)
+
+// CountKey names what is counted of an account, or of a key within an account.
+type CountKey struct {
+	AccountID guid.ID
+	Kind      CountKind
+	Owner     guid.ID // the account or the key
+	Contact   string  // of a ContactCount
 }
 
 // Day numbers the calendar day of a zone, as 20261122, and tells how long it still lasts.

@@ -68,8 +68,9 @@ func fillStore(t *testing.T, s *Store, n int) []gift.Gift {
 		must(t, err)
 		_, _, err = s.CountMisses(t.Context(), merchant.Till{AccountID: g.AccountID, KeyID: k.ID}, noon, 1)
 		must(t, err)
-		mailed := ledger.CountKey{AccountID: g.AccountID, Kind: ledger.ContactCount, Owner: k.ID, Contact: "ann@example.com"}
-		save(t, s, ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{mailed: {Day: 20261122, Messages: 1}}})
+		mailed := merchant.CountKey{AccountID: g.AccountID, Kind: merchant.ContactCount, Owner: k.ID,
+			Contact: "ann@example.com"}
+		save(t, s, ledger.Changes{Counts: map[merchant.CountKey]merchant.Count{mailed: {Day: 20261122, Messages: 1}}})
 	}
 	_, err := s.BeginShift(t.Context(), a.ID, newID(), noon)
 	must(t, err)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/record"
@@ -67,8 +66,8 @@ var (
 )
 
 // what names a count within its account. Contacts are not kept in the clear.
-func (s *Store) what(k ledger.CountKey) []byte {
-	if k.Kind == ledger.ContactCount {
+func (s *Store) what(k merchant.CountKey) []byte {
+	if k.Kind == merchant.ContactCount {
 		return append([]byte{byte(k.Kind)}, s.db.Keys.ContactHash(k.Owner, k.Contact)...)
 	}
 	return append([]byte{byte(k.Kind)}, k.Owner[:]...)
@@ -79,15 +78,15 @@ func (s *Store) what(k ledger.CountKey) []byte {
 // account is locked, which nobody adds to them without. Counts of what is kept are not locked at all: every call with
 // a key would wait for all others. Nor does a heavy group lock what it sends: whoever sells or loads a card would wait
 // for the whole of it. It locks that as it adds to it, and checks it then. What is rehearsed adds to none.
-func (g *group) wantCounts(wanted []ledger.CountKey, heavy, rehearsed bool) (batches []db.Batch) {
-	seen, named := map[ledger.CountKey]bool{}, map[string]ledger.CountKey{}
+func (g *group) wantCounts(wanted []merchant.CountKey, heavy, rehearsed bool) (batches []db.Batch) {
+	seen, named := map[merchant.CountKey]bool{}, map[string]merchant.CountKey{}
 	var locked, read []countRow
 	for _, k := range wanted {
 		if seen[k] {
 			continue
 		}
 		seen[k] = true
-		if k.Kind == ledger.KeptCount {
+		if k.Kind == merchant.KeptCount {
 			n, known := g.kept.get(k)
 			if g.state.Counts[k] = n; known {
 				continue
@@ -96,7 +95,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey, heavy, rehearsed bool) (bat
 		}
 		row := countRow{k.AccountID, g.what(k)}
 		named[row.name()] = k
-		if !rehearsed && (k.Kind == ledger.SentCount && !heavy || k.Kind == ledger.RedeemedCount) {
+		if !rehearsed && (k.Kind == merchant.SentCount && !heavy || k.Kind == merchant.RedeemedCount) {
 			locked = append(locked, row)
 		} else {
 			read = append(read, row)
@@ -110,7 +109,7 @@ func (g *group) wantCounts(wanted []ledger.CountKey, heavy, rehearsed bool) (bat
 			return err
 		}
 		k := named[row.name()]
-		if g.state.Counts[k] = n; k.Kind == ledger.KeptCount {
+		if g.state.Counts[k] = n; k.Kind == merchant.KeptCount {
 			g.keptRead[k] = n
 		}
 		return nil
@@ -152,7 +151,7 @@ func compareCountRows(a, b countRow) int {
 
 // saveCounts adds to counts: to those of what is sent first, and then in the order of their keys. A heavy group has
 // locked none before, and who adds to a contact's has locked what is sent.
-func (g *group) saveCounts(changed map[ledger.CountKey]merchant.Count) db.Batch {
+func (g *group) saveCounts(changed map[merchant.CountKey]merchant.Count) db.Batch {
 	type row struct {
 		after int // what is sent: 0, or 1
 		countRow
@@ -161,7 +160,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]merchant.Count) db.Batch 
 	rows := make([]row, 0, len(changed))
 	for k, n := range changed {
 		after := 1
-		if k.Kind == ledger.SentCount {
+		if k.Kind == merchant.SentCount {
 			after = 0
 		}
 		rows = append(rows, row{after, countRow{k.AccountID, g.what(k)}, n})
@@ -176,7 +175,7 @@ func (g *group) saveCounts(changed map[ledger.CountKey]merchant.Count) db.Batch 
 
 // runWithin runs the batches of a heavy group, whose last add to counts and so lock them, and has it decided anew where
 // others have added too much to these meanwhile.
-func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledger.CountKey]merchant.Count) error {
+func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[merchant.CountKey]merchant.Count) error {
 	if err := g.run(ctx, append(batches, g.wantCounts(slices.Collect(maps.Keys(most)), true, false)...)); err != nil {
 		return err
 	}
@@ -193,7 +192,7 @@ func (g *group) runWithin(ctx context.Context, batches []db.Batch, most map[ledg
 // not with every call. What other instances add meanwhile is missed: the limit is there to keep a database small.
 type keptCounts struct {
 	mu    sync.Mutex
-	known map[ledger.CountKey]keptCount
+	known map[merchant.CountKey]keptCount
 }
 
 type keptCount struct {
@@ -203,7 +202,7 @@ type keptCount struct {
 
 const keptAge = time.Minute
 
-func (c *keptCounts) get(k ledger.CountKey) (merchant.Count, bool) {
+func (c *keptCounts) get(k merchant.CountKey) (merchant.Count, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, known := c.known[k]
@@ -211,17 +210,17 @@ func (c *keptCounts) get(k ledger.CountKey) (merchant.Count, bool) {
 }
 
 // commit takes over what was read and added.
-func (c *keptCounts) commit(read, added map[ledger.CountKey]merchant.Count) {
+func (c *keptCounts) commit(read, added map[merchant.CountKey]merchant.Count) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
-		c.known = map[ledger.CountKey]keptCount{}
+		c.known = map[merchant.CountKey]keptCount{}
 	}
 	for k, n := range read {
 		c.known[k] = keptCount{n, time.Now()}
 	}
 	for k, n := range added {
-		if k.Kind == ledger.KeptCount {
+		if k.Kind == merchant.KeptCount {
 			c.known[k] = keptCount{c.known[k].On(n.Day).Plus(n), c.known[k].read}
 		}
 	}
@@ -230,7 +229,7 @@ func (c *keptCounts) commit(read, added map[ledger.CountKey]merchant.Count) {
 // ForgetCounts deletes at most limit counts of contacts of an account of days before one, and tells how many there
 // were. The other counts are few, and a lock on one must find it.
 func (s *Store) ForgetCounts(ctx context.Context, account guid.ID, before int, limit int) (n int64, err error) {
-	old := []any{db.KeyOf(account), before, []byte{byte(ledger.ContactCount)}, []byte{byte(ledger.ContactCount) + 1}}
+	old := []any{db.KeyOf(account), before, []byte{byte(merchant.ContactCount)}, []byte{byte(merchant.ContactCount) + 1}}
 	// The day is compared again, for who adds to a count meanwhile is waited for.
 	n, err = s.db.Delete(ctx, `SELECT count(*) FROM (SELECT 1 FROM day_count
 			WHERE account_id = $1 AND day < $2 AND what >= $3 AND what < $4 LIMIT 1) AS one`, old, `DELETE FROM day_count

@@ -114,8 +114,8 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 
 func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
 	decide func(*ledger.State) ledger.Changes) error {
-	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[ledger.CountKey]merchant.Count{}}
-	var counted map[ledger.CountKey]merchant.Count
+	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[merchant.CountKey]merchant.Count{}}
+	var counted map[merchant.CountKey]merchant.Count
 	var commit trace.Span = noop.Span{}
 	err := s.transact(ctx, func(run db.Runner) error {
 		g.run = run
@@ -157,8 +157,8 @@ type group struct {
 	state     ledger.State
 	loaded    map[ledger.Ref]*gift.Voucher // what a change of each is measured against
 	newlyUsed []ledger.Ref
-	keptRead  map[ledger.CountKey]merchant.Count // counts of what is kept, that were read
-	writer    *chainWriter                       // whose hash chain goes on; nil: nothing was entered
-	saved     bool                               // all that is left is the commit
-	looks     bool                               // it changes nothing and locks nothing: see Look
+	keptRead  map[merchant.CountKey]merchant.Count // counts of what is kept, that were read
+	writer    *chainWriter                         // whose hash chain goes on; nil: nothing was entered
+	saved     bool                                 // all that is left is the commit
+	looks     bool                                 // it changes nothing and locks nothing: see Look
 }

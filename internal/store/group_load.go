@@ -34,7 +34,7 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 		Before:      make(map[ledger.Ref]gift.Status),
 		Transferred: make(map[ledger.Ref]bool),
 		CashOuts:    make(map[ledger.Ref]gift.CashOuts),
-		Counts:      make(map[ledger.CountKey]merchant.Count),
+		Counts:      make(map[merchant.CountKey]merchant.Count),
 	}
 	vouchers, requests := want.Vouchers, want.Requests
 	byKey := len(want.Undo) > 0

@@ -17,7 +17,7 @@ func (s *Store) Look(ctx context.Context, want ledger.Want, decide func(*ledger.
 	p := s.prepare(&want)
 	return s.db.Retry(ctx, func(ctx context.Context) error {
 		return s.db.Look(ctx, func(run db.Runner) error {
-			g := group{Store: s, prepared: p, run: run, looks: true, keptRead: map[ledger.CountKey]merchant.Count{}}
+			g := group{Store: s, prepared: p, run: run, looks: true, keptRead: map[merchant.CountKey]merchant.Count{}}
 			if err := g.load(ctx, want); err != nil {
 				return fmt.Errorf("loading what is looked at: %w", err)
 			}

@@ -1438,21 +1438,21 @@ func testParts(t *testing.T, open opener) {
 func testCounts(t *testing.T, open opener) {
 	s, again := open(t)
 	account, key := newID(), newID()
-	all := map[ledger.CountKey]merchant.Count{}
+	all := map[merchant.CountKey]merchant.Count{}
 	for _, owner := range []guid.ID{account, key} {
-		all[ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: owner}] = merchant.Count{Amount: 5, Gifts: 4,
-			Messages: 3, Texts: 2}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.RedeemedCount, Owner: owner}] = merchant.Count{Amount: 9}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.ContactCount, Owner: owner,
+		all[merchant.CountKey{AccountID: account, Kind: merchant.SentCount, Owner: owner}] = merchant.Count{Amount: 5,
+			Gifts: 4, Messages: 3, Texts: 2}
+		all[merchant.CountKey{AccountID: account, Kind: merchant.RedeemedCount, Owner: owner}] = merchant.Count{Amount: 9}
+		all[merchant.CountKey{AccountID: account, Kind: merchant.ContactCount, Owner: owner,
 			Contact: "ann@example.com"}] = merchant.Count{Messages: 7}
-		all[ledger.CountKey{AccountID: account, Kind: ledger.KeptCount, Owner: owner}] = merchant.Count{Kept: 6}
+		all[merchant.CountKey{AccountID: account, Kind: merchant.KeptCount, Owner: owner}] = merchant.Count{Kept: 6}
 	}
-	other := ledger.CountKey{AccountID: newID(), Kind: ledger.SentCount, Owner: account}
+	other := merchant.CountKey{AccountID: newID(), Kind: merchant.SentCount, Owner: account}
 	want := ledger.Want{Counts: append(slices.Collect(maps.Keys(all)), other)}
 	add := func(handle *Store, day int) {
 		t.Helper()
 		runGroup(t, handle, want, func(*ledger.State) ledger.Changes {
-			changes := ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{}}
+			changes := ledger.Changes{Counts: map[merchant.CountKey]merchant.Count{}}
 			for k, n := range all {
 				n.Day = day
 				changes.Counts[k] = n

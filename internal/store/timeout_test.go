@@ -63,12 +63,12 @@ func TestALargeOrderBesideTills(t *testing.T) {
 		CREATE FUNCTION slowly() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END';
 		CREATE TRIGGER slowly AFTER INSERT ON card FOR EACH ROW EXECUTE FUNCTION slowly()`)
 	must(t, err)
-	sent := ledger.CountKey{AccountID: account, Kind: ledger.SentCount, Owner: account}
+	sent := merchant.CountKey{AccountID: account, Kind: merchant.SentCount, Owner: account}
 	location := newID()
 	count := func(n merchant.Count) error {
 		n.Day = 1
-		c := ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{sent: n}}
-		return s.Group(t.Context(), ledger.Want{Counts: []ledger.CountKey{sent}},
+		c := ledger.Changes{Counts: map[merchant.CountKey]merchant.Count{sent: n}}
+		return s.Group(t.Context(), ledger.Want{Counts: []merchant.CountKey{sent}},
 			func(*ledger.State) ledger.Changes { return c })
 	}
 	order := func(counted bool, began func()) (limited bool) {
@@ -81,9 +81,9 @@ func TestALargeOrderBesideTills(t *testing.T) {
 		}
 		want := ledger.Want{Heavy: true}
 		if counted {
-			want.Counts = []ledger.CountKey{sent}
-			c.Counts = map[ledger.CountKey]merchant.Count{sent: {Day: 1, Gifts: gifts}}
-			c.Most = map[ledger.CountKey]merchant.Count{sent: {Amount: math.MaxInt64, Gifts: 20}}
+			want.Counts = []merchant.CountKey{sent}
+			c.Counts = map[merchant.CountKey]merchant.Count{sent: {Day: 1, Gifts: gifts}}
+			c.Most = map[merchant.CountKey]merchant.Count{sent: {Amount: math.MaxInt64, Gifts: 20}}
 		}
 		if err := s.Group(t.Context(), want, func(loaded *ledger.State) ledger.Changes {
 			if limited = loaded.Counts[sent].Gifts+gifts > 20; limited {
@@ -117,7 +117,7 @@ func TestALargeOrderBesideTills(t *testing.T) {
 		}
 	}
 	n := merchant.Count{}
-	runGroup(t, s, ledger.Want{Counts: []ledger.CountKey{sent}}, func(loaded *ledger.State) ledger.Changes {
+	runGroup(t, s, ledger.Want{Counts: []merchant.CountKey{sent}}, func(loaded *ledger.State) ledger.Changes {
 		n = loaded.Counts[sent]
 		return ledger.Changes{}
 	})

@@ -310,10 +310,10 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 func (w *world) kept(key string, n int64) {
 	w.Helper()
 	k := w.directory.Load().Keys[merchant.HashKey(key)]
-	count := ledger.CountKey{AccountID: k.AccountID, Kind: ledger.KeptCount, Owner: k.ID}
+	count := merchant.CountKey{AccountID: k.AccountID, Kind: merchant.KeptCount, Owner: k.ID}
 	day, _ := merchant.Day(w.now(), w.directory.Load().Accounts[k.AccountID].Zone)
 	err := w.store.Group(w.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-		return ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
+		return ledger.Changes{Counts: map[merchant.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -66,7 +66,7 @@ func ActivateGift(c *Call) (ledger.Answer, error) {
 			}
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase, Price: asked.Price,
 				Worth: worth, Reference: asked.Reference, Most: c.Account.MaxGiftValue}
-			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: merchant.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at
 					return v.Activate(ask)

@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -135,7 +136,7 @@ func AdjustGift(c *Call) (ledger.Answer, error) {
 			ask.Context = at
 			return v.Adjust(ask)
 		})
-		cmd.Counts = ledger.SentCount
+		cmd.Counts = merchant.SentCount
 		return r.Do(cmd, ledger.OK, outcome.Adjustment)
 	})
 }

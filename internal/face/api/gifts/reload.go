@@ -46,7 +46,7 @@ func ReloadGift(c *Call) (ledger.Answer, error) {
 		if err != nil {
 			return ledger.Answer{}, err
 		}
-		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.SentCount,
+		return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: merchant.SentCount,
 			Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 				load := asked.ReloadRequest
 				load.Context = at
@@ -78,7 +78,7 @@ func CashOutGift(c *Call) (ledger.Answer, error) {
 			}
 			ask := gift.CashOutRequest{Law: c.CashOutLaw(), Verification: asked.Verification, Account: c.Account}
 			return verified(r, at, asked.Verification, func() (ledger.Answer, error) {
-				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: ledger.RedeemedCount,
+				return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: merchant.RedeemedCount,
 					Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 						ask.Context = at
 						return v.CashOut(ask)

@@ -178,9 +178,9 @@ func (s *Shop) Kept(config string, n int64) {
 	s.Helper()
 	s.as(config, func(records *store.Store, account *merchant.Account, p *merchant.Provider) error {
 		day, _ := merchant.Day(time.Now(), account.Zone)
-		count := ledger.CountKey{AccountID: account.ID, Kind: ledger.KeptCount, Owner: p.ID}
+		count := merchant.CountKey{AccountID: account.ID, Kind: merchant.KeptCount, Owner: p.ID}
 		return records.Group(s.Context(), ledger.Want{}, func(*ledger.State) ledger.Changes {
-			return ledger.Changes{Counts: map[ledger.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
+			return ledger.Changes{Counts: map[merchant.CountKey]merchant.Count{count: {Day: day, Kept: n}}}
 		})
 	})
 }

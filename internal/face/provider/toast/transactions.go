@@ -169,7 +169,7 @@ func (t *transaction) cashOut() service.Reply {
 func (t *transaction) cashOutCommand(amount money.Amount) ledger.Command {
 	ask := gift.CashOutRequest{Law: t.CashOutLaw(), Amount: amount, Verification: t.verification(),
 		Account: t.caller.Account}
-	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.RedeemedCount,
+	return &ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: merchant.RedeemedCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			ask.Context = at
 			after, e, err := v.CashOut(ask)
@@ -241,7 +241,7 @@ func (t *transaction) addValue() service.Reply {
 // sold puts value into a card by a rule.
 func (t *transaction) sold(amount money.Amount,
 	rule func(gift.Voucher, gift.Context) (gift.Voucher, gift.Entry, error)) service.Reply {
-	return t.told(t.order(&ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: ledger.SentCount,
+	return t.told(t.order(&ledger.Change{Context: t.Actor(t.Location), VoucherID: t.card.ID, Counts: merchant.SentCount,
 		Rule: rule},
 		fingerprinted{Amount: amount}, func(r ledger.Result) ledger.Answer { return t.accepted(ledger.OK, after(r), "") }))
 }

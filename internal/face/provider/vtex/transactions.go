@@ -245,7 +245,7 @@ func (c *call) command(op operation.Name, amount money.Amount, asked change) led
 	}
 	load := gift.ReloadRequest{Amount: amount, Reference: reference, Reason: reason, Account: c.caller.Account,
 		Purchase: gift.Purchase{Reference: reference, StorefrontID: c.provider.StorefrontID}}
-	return &ledger.Change{Context: c.Actor(c.Location), VoucherID: c.card.ID, Counts: ledger.SentCount,
+	return &ledger.Change{Context: c.Actor(c.Location), VoucherID: c.card.ID, Counts: merchant.SentCount,
 		Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 			load.Context = at
 			return v.Reload(load)
