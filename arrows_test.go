@@ -516,7 +516,9 @@ var arrows = map[string][]string{
 		"internal/post/locale",
 	},
 	"internal/post/delivery": {
+		"internal/base/fair",
 		"internal/base/span",
+		"internal/base/spreadsheet",
 		"internal/gift",
 		"internal/gift/codes",
 		"internal/ledger",
@@ -525,6 +527,7 @@ var arrows = map[string][]string{
 		"internal/post/locale",
 		"internal/post/message",
 		"internal/post/picture",
+		"internal/post/print",
 		"internal/post/qr",
 	},
 	"internal/post/guestlink": {
@@ -626,6 +629,7 @@ var arrows = map[string][]string{
 		"internal/base/certificate",
 		"internal/base/clientip",
 		"internal/base/connections",
+		"internal/base/fair",
 		"internal/base/jwks",
 		"internal/base/openid",
 		"internal/base/span",

@@ -122,7 +122,8 @@ turns, by account | internal/face/console/setup busy | pictures that are read, d
 turns, by account | internal/face/console/signin busy | checks of passwords
 turns, by account | internal/face/till days | lists of a day
 turns, by account | internal/face/web printing | PDFs of single gifts
-turns, by account | internal/face/web sheets | PDFs of orders
+turns, by account | internal/server printer | PDFs of orders, on pages and in mails
+turns, by account | internal/face/web fair.New(sheetPrinters) | PDFs of orders, where nobody else prints any
 turns, by account | internal/ledger verifying | dry runs that show verification codes
 turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key

@@ -11,6 +11,8 @@ type ResendGiftRequest struct {
 	DeliveryMethodID DeliveryMethod `json:"deliveryMethodID,omitzero"`
 	// needed with another DeliveryMethodID, unless that is Printed
 	RecipientContact string `json:"recipientContact,omitzero"`
+	// WithOrder sends a gift that goes to its buyer with the others of its order, in one e-mail.
+	WithOrder bool `json:"withOrder,omitzero"`
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }

@@ -40,6 +40,21 @@ type ExternalPayment struct {
 	ExternalStorefrontID                    string `json:"externalStorefrontID,omitzero"`
 }
 
+// DeliverTo says who gets the gifts of an order; "": each its recipient.
+type DeliverTo string
+
+// Buyer is who paid.
+const Buyer DeliverTo = "buyer"
+
+// Attachment is as what gifts are attached to the message to their buyer.
+type Attachment string
+
+// The attachments.
+const (
+	PDF Attachment = "pdf" // cards to be printed
+	CSV Attachment = "csv" // a table
+)
+
 // SendGiftRequest asks for gifts to be created and sent. Exactly one of MonetaryGift and ItemGift is given. A gift
 // for one recipient names it in the gift itself; with Recipients, one gift is made for each, and those members of the
 // gift stay empty.
@@ -56,6 +71,10 @@ type SendGiftRequest struct {
 	// that the gift was delivered, and that it was used for the first time.
 	ExternalTransactionCustomerLanguage string `json:"externalTransactionCustomerLanguage,omitzero"`
 	NotifyBuyer                         bool   `json:"notifyBuyer,omitzero"`
+	// DeliverTo has all gifts go to the customer in one e-mail, with the Attachment (absent: PDF). The recipients then
+	// have no contacts.
+	DeliverTo  DeliverTo  `json:"deliverTo,omitzero"`
+	Attachment Attachment `json:"attachment,omitzero"`
 
 	// For Promotional: the promotion, and what its record does not say already.
 	PromotionID      string    `json:"promotionID,omitzero"`

@@ -44,6 +44,9 @@ type Voucher struct {
 	IsItemType           bool   `json:"isItemType"`
 	IsPromoType          bool   `json:"isPromoType"`
 
+	DeliverTo  DeliverTo  `json:"deliverTo"`  // Buyer: it went to who paid, with the others of its order
+	Attachment Attachment `json:"attachment"` // beside it: as what
+
 	Status               Status     `json:"status"`
 	StatusID             int        `json:"statusID"`
 	IsRedeemable         bool       `json:"isRedeemable"` // all of the following, and allowed at this location

@@ -19,17 +19,32 @@ type Delivery struct {
 	DeliveryDate time.Time
 	DeliveryZone string
 	DeliveredAt  time.Time
+	Attachment   Attachment
 }
+
+// Attachment says that the gifts of an order go to their buyer, by e-mail and all in one message, and as what they are
+// attached to it. "": each gift goes by itself.
+type Attachment string
+
+// ToBuyer is whom the gifts of an order with an attachment are delivered to.
+const ToBuyer = "buyer"
+
+// The attachments.
+const (
+	AsPDF Attachment = "pdf" // cards to be printed
+	AsCSV Attachment = "csv" // a table for whoever writes to the recipients
+)
 
 // Delivery is how the gift of this card is delivered.
 func (c *Card) Delivery() Delivery {
-	return Delivery{c.Method, c.Contact, c.Scheduled, c.DeliveryDate, c.DeliveryZone, c.DeliveredAt}
+	return Delivery{c.Method, c.Contact, c.Scheduled, c.DeliveryDate, c.DeliveryZone, c.DeliveredAt, c.Attachment}
 }
 
 // SetDelivery changes how the gift of this card is delivered.
 func (c *Card) SetDelivery(d Delivery) {
 	c.Method, c.Contact, c.Scheduled = d.Method, d.Contact, d.Scheduled
-	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt = d.DeliveryDate, d.DeliveryZone, d.DeliveredAt
+	c.DeliveryDate, c.DeliveryZone, c.DeliveredAt, c.Attachment = d.DeliveryDate, d.DeliveryZone, d.DeliveredAt,
+		d.Attachment
 }
 
 // Address is where a message about the gift goes. Earlier releases kept spellings of telephone numbers that are not
@@ -81,6 +96,7 @@ type Resend struct {
 	Contact     string                     // "": as before
 	Earlier     []time.Time                // when it was sent again before, the oldest first
 	Deliverable func(contact.Method) error // refuses a method for which there are no means; nil: there are for all
+	Together    bool                       // with the others of its order, to the buyer of all
 }
 
 // Resend has a gift delivered by other means, or by the same once more, and tells when; the zero time says that there
@@ -111,6 +127,9 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 	default:
 		due = r.Now
 	}
+	if !r.Together && !was.SameRecipient(to) {
+		to.Attachment = "" // it is the buyer's no more
+	}
 	e := v.enter(r.Context, Resent, 0, status)
 	e.Reason = change(was, to)
 	return v, to, e, due, nil
@@ -122,8 +141,11 @@ func (r *Resend) Check(time.Time) error {
 	_, noEmail := contact.Parse(contact.Email, r.Contact, countries)
 	_, noNumber := contact.Parse(contact.SMS, r.Contact, countries)
 	switch {
+	case r.Together && r.Method != 0 && r.Method != contact.Email:
+		return refusal.At(refusal.ValidationFailure, refusal.FieldMethod,
+			"Gifts go to their buyer by e-mail, and in no other way.")
 	case r.Contact == "":
-	case r.Method == contact.Printed:
+	case r.Method == contact.Printed && !r.Together:
 		return refusal.At(refusal.ValidationFailure, refusal.FieldContact, contact.TakesNoContact, refusal.FieldContact)
 	case noEmail != nil && (r.Method == contact.Email || r.Method == 0 && noNumber != nil && strings.Contains(r.Contact,
 		"@")):
@@ -256,6 +278,8 @@ func (v Voucher) Reschedule(d Delivery, r Reschedule) (Voucher, Delivery, Entry,
 	switch {
 	case v.Status != Pending:
 		return v, d, Entry{}, v.cannotBe("rescheduled", v.itIs())
+	case d.Attachment != "":
+		return v, d, Entry{}, v.cannotBe("rescheduled", itComesTogether)
 	case !r.Waiting:
 		return v, d, Entry{}, v.cannotBe("rescheduled", itIsSent)
 	}
@@ -306,6 +330,8 @@ func (v *Voucher) itIs() *phrase.Phrase { return phrase.New("it is %s", v.Status
 var (
 	itIsBlocked = phrase.New("it is blocked")
 	itIsSent    = phrase.New("its message is being sent")
+	// Other gifts would move with it.
+	itComesTogether = phrase.New("it goes to its buyer in one message with the other gifts of its order")
 )
 
 // Outcome tells what became of a delivery.

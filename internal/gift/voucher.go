@@ -275,7 +275,9 @@ type Card struct {
 	Contact   string // e-mail address, or mobile number in E.164; never shown to a till
 	Message   string
 	Method    contact.Method
-	DesignID  guid.ID // zero: the built-in one
+	// Attachment has the gift go to its buyer, who stands in Contact, with the others of its order in one message.
+	Attachment Attachment
+	DesignID   guid.ID // zero: the built-in one
 
 	Scheduled      bool
 	DeliveryDate   time.Time // zero: at once
@@ -330,10 +332,22 @@ func (g Gift) Import(c Context) (Gift, Entry) {
 	return g, g.enter(c, Imported, 0, Delivered)
 }
 
+// ComesAlong reports whether the message that brings the gift of this card is that of another one, as the first gift of
+// an order that goes to its buyer brings the others along.
+func (c *Card) ComesAlong() bool { return c.Attachment != "" && c.RecipientIndex > 0 }
+
+// Messages counts the message that brings the gift of this card when it is made.
+func (c *Card) Messages() merchant.Count {
+	if c.ComesAlong() {
+		return merchant.Count{}
+	}
+	return merchant.MessageCount(c.Method)
+}
+
 // Spending counts the gift itself, and the message that brings it. What a card of a stock is worth counts when it is
 // activated.
 func (g *Gift) Spending() merchant.Count {
-	c := merchant.MessageCount(g.Card.Method)
+	c := g.Card.Messages()
 	c.Gifts, c.Amount = 1, g.Funded
 	if g.Item && g.Status != NotActivated {
 		c.Amount = g.Card.EquivalentValue

@@ -117,6 +117,9 @@ func (s *Session) Has(list List, g *gift.Gift) bool {
 	if list == Bought {
 		return s.Method == contact.Email && same(s.Contact, g.Card.Purchase.EmailAddress)
 	}
+	if g.Card.Attachment != "" { // it is for whomever the buyer gives it to
+		return false
+	}
 	sent := !g.Card.DeliveredAt.IsZero() || g.Status == gift.FailedDelivery || g.Status == gift.Claimed ||
 		g.Status == gift.Redeemed
 	return sent && g.Status != gift.PurchaseFailed && same(s.Contact, g.Card.Contact)

@@ -32,6 +32,9 @@ func TestWhoseGiftsAre(t *testing.T) {
 		"cancelled":          {func(g *gift.Gift) { g.Status = gift.Cancelled }, true, false},
 		"not paid":           {func(g *gift.Gift) { g.Status = gift.PurchaseFailed }, false, false},
 		"that was not taken": {func(g *gift.Gift) { g.Status, g.Card.DeliveredAt = gift.FailedDelivery, never }, true, false},
+		"that its buyer hands out": {func(g *gift.Gift) {
+			g.Card.Attachment, g.Card.Purchase.EmailAddress = gift.AsPDF, "ann@example.com"
+		}, false, true},
 		"bought": {func(g *gift.Gift) {
 			g.Card.Contact, g.Card.Purchase.EmailAddress = "leo@example.com", "ANN@example.com"
 		}, false, true},

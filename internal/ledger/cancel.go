@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -105,7 +106,15 @@ func (s *state) sendAfterAll(reinstated *gift.Entry) {
 	case !reinstated.Status.Receivable() || !s.overtaken(s.DeliveredBy[ref], ref):
 		return
 	}
-	delivery.Jobs = []Job{s.job(reinstated, due)}
+	v := s.Vouchers[ref]
+	if delivery.Attachment != "" && slices.ContainsFunc(s.changes.Jobs, func(j Job) bool {
+		return j.Kind == OrderJob && j.OrderID == v.OrderID
+	}) {
+		return // one message brings all of them
+	}
+	if job := s.job(reinstated, v, &delivery.Delivery, due); job.Kind == GiftJob {
+		delivery.Jobs = []Job{job}
+	}
 }
 
 func (r *Reinstate) locations(c *Call, s *state) []guid.ID {

@@ -91,8 +91,8 @@ type Result struct {
 }
 
 // Command is one of Issue, Redeem, RedeemTogether, Hold, Capture, Release, GiveBack, Expire, Reverse, Cancel,
-// Reinstate, Resend, Reschedule, Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of the
-// gift.Context inside, the caller gives Actor and RequestID; the engine adds the time of the decision and the ids.
+// Reinstate, Resend, ResendOrder, Reschedule, Change, Undo, Transfer, Replace, Deliver, Bounce, Notice and Rejected. Of
+// the gift.Context inside, the caller gives Actor and RequestID; the engine adds the time of the decision and the ids.
 type Command interface {
 	want(c *Call, w *Want)
 	// affinity names the voucher that the command is about, as far as it is known; zero: none in particular.
@@ -123,6 +123,8 @@ func weight(c Command) int {
 		}
 		return len(c.VoucherIDs)
 	case *Reinstate:
+		return len(c.VoucherIDs)
+	case *ResendOrder:
 		return len(c.VoucherIDs)
 	case *RedeemTogether:
 		return len(c.VoucherIDs)
@@ -233,7 +235,7 @@ func (i *Issue) contacts() map[string]merchant.Count {
 	for n := range i.Gifts {
 		if card := &i.Gifts[n].Card; card.Contact != "" {
 			contact := contact.Key(card.Contact)
-			to[contact] = to[contact].Plus(merchant.MessageCount(card.Method))
+			to[contact] = to[contact].Plus(card.Messages())
 		}
 	}
 	return to
@@ -584,20 +586,33 @@ func (r *Reverse) locations(c *Call, s *state) []guid.ID {
 type Deliver struct {
 	gift.Outcome
 	Job Job
+	// Gifts are those of an OrderJob that this is about; More tells that the job has others, and so is not finished.
+	// That one of them is recorded as brought shows later that the message was accepted.
+	Gifts []guid.ID
+	More  bool
 	// Unwanted tells that nothing was sent because the gift was out of use. Should it have been reinstated meanwhile,
-	// the job stays.
+	// the job stays; not so an OrderJob, as a reinstated gift has one of its own.
 	Unwanted bool
 	// NoticeBy and NoticeTo say how a notice went, which is counted when it was delivered.
 	NoticeBy contact.Method
 	NoticeTo string
 }
 
+// refs are the gifts that this is about.
+func (d *Deliver) refs() []Ref {
+	if d.Job.Kind != OrderJob {
+		return []Ref{{d.Job.AccountID, d.Job.VoucherID}}
+	}
+	return refs(&Call{AccountID: d.Job.AccountID}, d.Gifts)
+}
+
 func (d *Deliver) want(c *Call, w *Want) {
 	if d.Job.Kind.Notice() {
 		c.wantSent(w, d.NoticeTo)
 	}
-	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
-	w.Vouchers, w.DeliveredBy, w.Resends = append(w.Vouchers, ref), append(w.DeliveredBy, ref), append(w.Resends, ref)
+	all := d.refs()
+	w.Vouchers, w.DeliveredBy = append(w.Vouchers, all...), append(w.DeliveredBy, all...)
+	w.Resends = append(w.Resends, all...)
 }
 
 func (d *Deliver) affinity() guid.ID { return d.Job.VoucherID }
@@ -607,18 +622,27 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 		day, all, _ := s.sending(c, message, map[string]merchant.Count{d.NoticeTo: message})
 		s.add(day, all)
 	}
-	ref := Ref{d.Job.AccountID, d.Job.VoucherID}
-	v := s.Vouchers[ref]
-	if v == nil || d.Job.Kind != GiftJob || s.overtaken(d.Job.ID, ref) || s.DeliveredBy[ref] == d.Job.ID {
-		s.dropped(d.Job)
-		return r, nil
-	}
-	if d.Unwanted {
-		if !v.Status.Receivable() {
-			s.dropped(d.Job)
+	stays := d.More
+	for _, ref := range d.refs() {
+		v := s.Vouchers[ref]
+		if v == nil || !d.Job.Kind.Brings() || s.overtaken(d.Job.ID, ref) || s.DeliveredBy[ref] == d.Job.ID {
+			continue
 		}
-		return r, nil
+		if d.Unwanted {
+			stays = stays || v.Status.Receivable()
+			continue
+		}
+		d.conclude(s, v, &r)
 	}
+	if !stays {
+		s.dropped(d.Job)
+	}
+	return r, nil
+}
+
+// conclude records what became of the message for one gift.
+func (d *Deliver) conclude(s *state, v *gift.Voucher, r *Result) {
+	ref := Ref{v.AccountID, v.ID}
 	if d.Delivered && v.ArrivesFirst(!s.DeliveredBy[ref].IsZero()) {
 		s.tellBuyer(v, ArrivedJob)
 	}
@@ -626,14 +650,11 @@ func (d *Deliver) decide(c *Call, s *state) (r Result, _ error) {
 	ask.Context = s.context(d.Context, v.Last)
 	if after, e, changed := v.Deliver(ask); changed {
 		s.enter(after, e)
-		r.Vouchers, r.Entries = []gift.Voucher{after}, []gift.Entry{e}
+		r.Vouchers, r.Entries = append(r.Vouchers, after), append(r.Entries, e)
 	}
 	if d.Delivered {
-		s.delivered(d.Job)
-	} else {
-		s.dropped(d.Job)
+		s.delivered(d.Job, v.ID)
 	}
-	return r, nil
 }
 
 func (*Deliver) locations(*Call, *state) []guid.ID { return nil }

@@ -104,6 +104,7 @@ type Job struct {
 	AccountID guid.ID
 	VoucherID guid.ID
 	Kind      JobKind
+	OrderID   guid.ID // of an OrderJob
 	Due       time.Time
 	Attempts  int
 	Doubts    int // of the attempts: those after which nobody knows whether the message was accepted
@@ -111,7 +112,7 @@ type Job struct {
 	// they are sent; all others go where their gift goes.
 	Method   contact.Method
 	Contact  string
-	Language string        // of a message to the buyer, a BCP 47 tag; "": the account's
+	Language string        // of a notice to the buyer, a BCP 47 tag; "": the account's
 	Trace    string        // the traceparent of the request that asked for it, if that is recorded; else ""
 	Test     bool          // of a test account: Due and Lease are by its clock
 	Ahead    time.Duration // how far that clock was ahead when the job was claimed
@@ -135,7 +136,13 @@ const (
 	RedirectedJob JobKind = "REDIRECTED"
 	ArrivedJob    JobKind = "ARRIVED" // tells the buyer that the gift's message was delivered; its outcome changes nothing
 	UsedJob       JobKind = "USED"    // tells the buyer that the gift was used for the first time, likewise
+	// OrderJob brings gifts of the order OrderID to their buyer, in one message: those that no message of theirs has
+	// brought. VoucherID is one of them.
+	OrderJob JobKind = "ORDER"
 )
+
+// Brings reports whether a message of this kind brings gifts.
+func (k JobKind) Brings() bool { return k == GiftJob || k == OrderJob }
 
 // ToBuyer reports whether a message of this kind goes to whoever bought the gift.
 func (k JobKind) ToBuyer() bool { return k == ArrivedJob || k == UsedJob }
@@ -283,6 +290,7 @@ type Done struct {
 	VoucherID guid.ID
 	// of the gift by this job; zero: it failed for good, there was nothing to do, it brought no gift, or was taken back
 	DeliveredAt time.Time
+	Open        bool // the job is not finished by this
 }
 
 // Store is what the engine needs of a database.

@@ -104,14 +104,19 @@ func (s *state) message(c *Call, to gift.Delivery) error {
 	return s.send(c, message, map[string]merchant.Count{to.Contact: message})
 }
 
-func (s *state) enterResend(r resending) {
-	ref := Ref{r.after.AccountID, r.after.ID}
-	// The notice to the former contact counts towards no limit: there is one for each redirection, which has counted, and
-	// no limit may keep a merchant from taking a gift from the wrong recipient.
+// tellFormer notes a message to the contact that a gift went to before, if that got it and the gift goes elsewhere now.
+// It counts towards no limit: there is one for each redirection, which has counted, and no limit may keep a merchant
+// from taking a gift from the wrong recipient.
+func (s *state) tellFormer(r resending) {
 	if r.reached && !r.before.SameRecipient(r.now) {
-		s.changes.Jobs = append(s.changes.Jobs, Job{ID: r.notice, AccountID: ref.AccountID, VoucherID: ref.ID,
+		s.changes.Jobs = append(s.changes.Jobs, Job{ID: r.notice, AccountID: r.after.AccountID, VoucherID: r.after.ID,
 			Kind: RedirectedJob, Due: s.now, Method: r.before.Method, Contact: r.before.Contact})
 	}
+}
+
+func (s *state) enterResend(r resending) {
+	ref := Ref{r.after.AccountID, r.after.ID}
+	s.tellFormer(r)
 	s.enter(r.after, r.entry)
 	s.changeDelivery(ref, r.now)
 	s.resend(Resent{ref.AccountID, ref.ID, r.entry.Seq, r.entry.ID, r.entry.At, r.before.Method, r.before.Contact}, r.due)
@@ -125,7 +130,9 @@ func (s *state) reached(v *gift.Voucher) bool {
 	switch {
 	case delivery.Method == contact.Printed:
 		return false
-	case slices.ContainsFunc(delivery.Jobs, func(j Job) bool { return !j.Lease.IsZero() || j.Doubts > 0 }):
+	case slices.ContainsFunc(delivery.Jobs, func(j Job) bool { return !j.Lease.IsZero() || j.Doubts > 0 }),
+		// The message of its order may be on its way.
+		delivery.Attachment != "" && v.Status == gift.Pending && !delivery.SendAt(s.now).After(s.now):
 		return true
 	case by.IsZero() || slices.Compare(by[:], since[:]) < 0:
 		return false
@@ -215,7 +222,7 @@ func (s *state) resend(r Resent, due time.Time) {
 	}
 	job := Job{ID: r.ID, AccountID: r.AccountID, VoucherID: r.VoucherID, Due: due}
 	if due.IsZero() {
-		s.delivered(job)
+		s.delivered(job, job.VoucherID)
 		return
 	}
 	delivery.Jobs = []Job{job}

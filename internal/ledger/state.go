@@ -142,16 +142,19 @@ func (s *state) issue(g *gift.Gift, e *gift.Entry) {
 	s.Codes[g.Card.Code] = true
 	s.changes.Gifts = append(s.changes.Gifts, *g)
 	s.changes.Entries = append(s.changes.Entries, *e)
-	if g.Status == gift.Pending {
-		delivery := g.Card.Delivery()
-		s.job(e, delivery.SendAt(s.now))
+	if delivery := g.Card.Delivery(); g.Status == gift.Pending && !g.Card.ComesAlong() {
+		s.job(e, &g.Voucher, &delivery, delivery.SendAt(s.now))
 	}
 }
 
-// job notes a message that is to bring a gift. It has the id of the entry that asks for it: the ids of a history grow
-// whatever the clocks of the instances say, so that they tell which message was asked for last.
-func (s *state) job(by *gift.Entry, due time.Time) Job {
+// job notes a message that is to bring a gift, or with it the gifts of its order that go to their buyer. It has the id
+// of the entry that asks for it: the ids of a history grow whatever the clocks of the instances say, so that they tell
+// which message was asked for last.
+func (s *state) job(by *gift.Entry, v *gift.Voucher, d *gift.Delivery, due time.Time) Job {
 	j := Job{ID: by.ID, AccountID: by.AccountID, VoucherID: by.VoucherID, Kind: GiftJob, Due: due}
+	if d.Attachment != "" {
+		j.Kind, j.OrderID = OrderJob, v.OrderID
+	}
 	s.changes.Jobs = append(s.changes.Jobs, j)
 	return j
 }
@@ -162,14 +165,14 @@ func (s *state) tellBuyer(v *gift.Voucher, what JobKind) {
 		Due: s.now, Language: v.BuyerLanguage})
 }
 
-// delivered notes that a job brought the gift.
-func (s *state) delivered(j Job) {
-	ref := Ref{j.AccountID, j.VoucherID}
+// delivered notes that a job brought a gift; it does not finish the job.
+func (s *state) delivered(j Job, voucher guid.ID) {
+	ref := Ref{j.AccountID, voucher}
 	s.DeliveredBy[ref] = j.ID
 	if d := s.Deliveries[ref]; d != nil {
 		d.DeliveredAt = s.now
 	}
-	s.done(Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: j.VoucherID, DeliveredAt: s.now})
+	s.done(Done{JobID: j.ID, AccountID: j.AccountID, VoucherID: voucher, DeliveredAt: s.now, Open: true})
 }
 
 // dropped notes that a job is finished, or taken back, and brought no gift.

@@ -27,6 +27,8 @@ type Send struct {
 	Sender     string
 
 	PaymentMethodID    *int
+	DeliverTo          string // gift.ToBuyer or ""
+	Attachment         string // a gift.Attachment; "": a PDF, where the buyer gets the gifts
 	NotifyBuyer        *bool  // of the first use, too; nil: the member is absent
 	BuyerLanguage      string // a BCP 47 tag in its canonical form; "": the account's
 	Payment            Payment
@@ -79,6 +81,7 @@ func Issue(s Send, account *merchant.Account, now time.Time, unread func(refusal
 	}
 	i.definition()
 	i.pricePaid()
+	i.deliverTo()
 	recipients := i.recipients()
 	i.sender()
 	i.payment()
@@ -124,6 +127,7 @@ type order struct {
 	graceDays  int
 	zone       string
 	programID  guid.ID
+	attachment gift.Attachment // as what the gifts go to their buyer; "": each goes to its recipient
 }
 
 // add notes a problem, at most one for each field: the first that was found there explains the others.
@@ -362,7 +366,11 @@ func (i *order) checkProgram() error {
 
 func (i *order) gift(n int, r Recipient) gift.Gift {
 	d, method := i.def, contact.Method(*r.Method)
-	contact, _ := contact.Parse(method, r.Contact, i.account.TextCountries) // judged before
+	to := r.Contact
+	if i.attachment != "" {
+		to = i.Payment.Purchase.EmailAddress
+	}
+	to, _ = contact.Parse(method, to, i.account.TextCountries) // judged before
 	g := gift.Gift{
 		Voucher: gift.Voucher{
 			AccountID: i.account.ID, MadeBy: i.Caller.Integrator(), ProgramID: i.programID, LocationID: d.LocationID,
@@ -375,9 +383,10 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 		},
 		Card: gift.Card{
 			Label: d.Label, Terms: d.Terms, EquivalentValue: i.equivalent,
-			Sender: i.from, Recipient: r.Name, Contact: contact, Message: r.Message, Method: method,
-			Language: r.Language,
-			DesignID: d.DesignID, DeliveryZone: i.zone, RecipientIndex: n, Purchase: i.Payment.Purchase,
+			Sender: i.from, Recipient: r.Name, Contact: to, Message: r.Message, Method: method,
+			Attachment: i.attachment,
+			Language:   r.Language,
+			DesignID:   d.DesignID, DeliveryZone: i.zone, RecipientIndex: n, Purchase: i.Payment.Purchase,
 			Notes: i.Notes, RelatedOrderID: i.RelatedOrderID, RelatedOrderNumber: i.RelatedOrderNumber,
 		},
 	}

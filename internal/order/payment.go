@@ -111,6 +111,9 @@ func (i *order) notices() (tell gift.BuyerNotices) {
 	if i.NotifyBuyer != nil && *i.NotifyBuyer {
 		tell |= gift.TellArrival | gift.TellFirstUse
 	}
+	if i.attachment != "" { // which the buyer sees arrive
+		tell &^= gift.TellArrival
+	}
 	return tell
 }
 

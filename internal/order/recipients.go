@@ -53,6 +53,29 @@ func (i *order) recipients() []Recipient {
 	return all
 }
 
+// deliverTo judges who gets the gifts. A buyer has an e-mail address, which is judged with the purchase.
+func (i *order) deliverTo() {
+	const needs = "Only gifts that go to their buyer (%s %q) are attached to a message."
+	switch {
+	case i.DeliverTo == "":
+		i.require(refusal.FieldAttachment, i.Attachment == "", needs, refusal.FieldDeliverTo, gift.ToBuyer)
+		return
+	case i.DeliverTo != gift.ToBuyer:
+		i.add(refusal.FieldDeliverTo, "%s can only be %q: then all gifts go to who bought them, in one e-mail. "+
+			"Leave it out, and each goes to its recipient.", refusal.FieldDeliverTo, gift.ToBuyer)
+		return
+	}
+	switch i.attachment = gift.Attachment(i.Attachment); i.attachment {
+	case "":
+		i.attachment = gift.AsPDF
+	case gift.AsPDF, gift.AsCSV:
+	default:
+		i.add(refusal.FieldAttachment, "An attachment is %q or %q.", gift.AsPDF, gift.AsCSV)
+	}
+	i.require(refusal.FieldDeliverTo, i.PaymentMethodID == nil || *i.PaymentMethodID != PromotionalPayment,
+		"A promotional gift has no buyer.")
+}
+
 // MaxPerContact is how many gifts of one order one address or number can get.
 const MaxPerContact = 10
 
@@ -90,6 +113,14 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 			"A %s is needed: 1 e-mail, 2 SMS, 3 printed.", refusal.FieldMethod)
 	case !contact.Method(*method).Valid():
 		i.require(methodField, r.Method == nil, contact.NotAMethod, refusal.FieldMethod)
+	case i.attachment != "":
+		if r.Method == nil {
+			methodField = i.at(refusal.FieldMethod)
+		}
+		i.require(methodField, contact.Method(*method) == contact.Email,
+			"Gifts go to their buyer (%s %q) by e-mail, and in no other way.", refusal.FieldDeliverTo, gift.ToBuyer)
+		i.require(contactField, r.Contact == "", "Leave this out: the gifts go to their buyer (%s %q). "+
+			"resend-gift sends one of them to its recipient.", refusal.FieldDeliverTo, gift.ToBuyer)
 	case contact.Method(*method) == contact.Printed:
 		i.require(contactField, r.Contact == "", contact.TakesNoContact, refusal.FieldContact)
 	case r.Contact == "":

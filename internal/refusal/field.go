@@ -85,6 +85,8 @@ const (
 	FieldLastName           Field = "lastName"
 	FieldEmailAddress       Field = "emailAddress"
 	FieldBuyerLanguage      Field = "buyerLanguage"
+	FieldDeliverTo          Field = "deliverTo"
+	FieldAttachment         Field = "attachment"
 	FieldNotifyBuyer        Field = "notifyBuyer"
 	FieldPromotion          Field = "promotion"
 	FieldValidStarting      Field = "validStarting"

@@ -10,6 +10,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/connections"
+	"boon.example/internal/base/fair"
 	"boon.example/internal/base/telemetry"
 	"boon.example/internal/contact"
 	"boon.example/internal/face/api"
@@ -44,6 +45,7 @@ type app struct {
 	api       *api.API
 	handler   http.Handler
 	carriers  carriers
+	printer   *fair.Places     // of orders, one at a time
 	tests     *delivery.Worker // for test accounts
 	phones    phones           // that have passes
 	telemetry *telemetry.Telemetry
@@ -60,7 +62,7 @@ type app struct {
 
 // newApp starts everything behind the listener.
 func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
-	a := &app{Config: c, store: s, metrics: newMetrics(),
+	a := &app{Config: c, store: s, metrics: newMetrics(), printer: fair.New(1),
 		connections: connections.New(connections.For(connections.Descriptors()), c.Proxies)}
 	err := a.readSetup(ctx)
 	if err != nil {

@@ -1,7 +1,13 @@
 package server_test
 
 import (
+	"encoding/base64"
+	"encoding/csv"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	stdmail "net/mail"
 	"strings"
 	"testing"
 
@@ -79,6 +85,132 @@ func (s *service) toBuyer(source string, g soldGift, subject, text string) {
 		if strings.Contains(mail.text+mail.html, secret) {
 			s.Errorf("the mail to the buyer tells %q: %+v", secret, mail)
 		}
+	}
+}
+
+// TestOrdersGoToTheirBuyer: the gifts of an order come to their buyer as the file of one mail, each of them is
+// delivered by that, and none is told twice.
+func TestOrdersGoToTheirBuyer(t *testing.T) {
+	t.Parallel()
+	box, smtpServer := openMailbox(t)
+	s := start(t, server.Config{SMTP: smtpServer})
+	s.learned()
+	const three = `{"value":20,"deliveryMethodID":1}`
+	gifts := s.soldTo(three, `,"deliverTo":"buyer","attachment":"csv","notifyBuyer":true,"senderDescription":"=HYPERLINK(1)",
+		"externalTransactionCustomerLanguage":"de",
+		"recipients":[{"recipientDescription":"Ana","message":"Danke"},{"recipientDescription":"Leo"},{}]`)
+	source := receive(t, box.letters)
+	s.toBuyer(source, gifts[0], "Deine Geschenkkarten sind da", "Die 3 Geschenke, die du bei Harbor Coffee gekauft hast")
+	table := s.attached(source, "gift-cards.csv")
+	lines, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(table, "\ufeff"))).ReadAll()
+	if err != nil || len(lines) != 4 {
+		t.Fatalf("%v in %s", err, table)
+	}
+	for n, g := range gifts {
+		line := lines[n+1]
+		if line[0] != []string{"Ana", "Leo", ""}[n] || strings.ReplaceAll(line[1], "-", "") != g.VoucherCode ||
+			line[2] != g.GiftURL || line[3] != "20.00" || line[4] != "USD" || line[6] != "'=HYPERLINK(1)" {
+			t.Errorf("line %d is %q", n, line)
+		}
+		s.eventually(func() bool { return s.gift(g.VoucherID).Status == "DELIVERED" })
+	}
+	page := s.soldTo(three, `,"deliverTo":"buyer","recipients":[{"recipientDescription":"Ana"},{"recipientDescription":"Leo"}]`)
+	if pdf := s.attached(receive(t, box.letters), "gift-cards.pdf"); !strings.HasPrefix(pdf, "%PDF-") {
+		t.Errorf("attached is %.20q", pdf)
+	}
+	// One of them goes to its recipient after all, by another code.
+	s.must("POST", "/api/integration/gifting/resend-gift", examples.HarborOfficeKey, `{"voucherID":"`+page[1].VoucherID+
+		`","recipientContact":"leo@example.com"}`, nil)
+	for range 2 { // the gift, and to the buyer that it went elsewhere
+		if letter := receive(t, box.letters); strings.Contains(letter, "leo@example.com") ==
+			strings.Contains(letter, "carla@example.com") || strings.Contains(letter, "gift-cards") {
+			t.Errorf("sent is %.800s", letter)
+		}
+	}
+	// All others go to the buyer again, whose address was mistyped.
+	var again soldGift
+	s.must("POST", "/api/integration/gifting/resend-gift", examples.HarborOfficeKey, `{"voucherID":"`+gifts[2].VoucherID+
+		`","recipientContact":"carla.diaz@example.com","withOrder":true}`, &again)
+	for range 2 { // the gifts, and to the old address that they went elsewhere
+		letter := receive(t, box.letters)
+		if strings.Contains(letter, "gift-cards.csv") != strings.Contains(letter, "carla.diaz@example.com") {
+			t.Errorf("sent is %.800s", letter)
+		} else if strings.Contains(letter, "gift-cards.csv") {
+			table := strings.ReplaceAll(s.attached(letter, "gift-cards.csv"), "-", "")
+			if strings.Count(table, "\n") != 4 || strings.Contains(table, gifts[0].VoucherCode) || again.VoucherCode != "" &&
+				!strings.Contains(table, again.VoucherCode) {
+				t.Errorf("attached is %s", table)
+			}
+		}
+	}
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+gifts[1].VoucherID+`","amount":5}`, nil)
+	s.toBuyer(receive(t, box.letters), gifts[1], "Dein Geschenk wurde eingelöst", "Das Geschenk für Leo")
+	s.measures("boon_delivery_jobs_waiting 0")
+	if n := len(box.letters); n != 0 {
+		t.Errorf("%d more mails", n)
+	}
+}
+
+// gift is a gift as the office sees it.
+func (s *service) gift(id string) (g soldGift) {
+	s.Helper()
+	s.must("GET", giftPath+id, examples.HarborOfficeKey, "", &g)
+	return g
+}
+
+// attached is a file of a mail.
+func (s *service) attached(source, name string) string {
+	s.Helper()
+	m, err := stdmail.ReadMessage(strings.NewReader(source))
+	if err != nil {
+		s.Fatal(err)
+	}
+	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	for r := multipart.NewReader(m.Body, params["boundary"]); ; {
+		part, err := r.NextPart()
+		if err != nil {
+			s.Fatalf("no %s: %v in %.2000s", name, err, source)
+		}
+		if part.FileName() == name {
+			bytes, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, part))
+			if err != nil {
+				s.Fatal(err)
+			}
+			return string(bytes)
+		}
+	}
+}
+
+// TestOrdersForNoBuyer: what does not go together is refused, and told where it stands.
+func TestOrdersForNoBuyer(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	for gift, wrong := range map[string]string{
+		`{"value":5,"deliveryMethodID":2},"deliverTo":"buyer"`:                                                   "monetaryGift.deliveryMethodID",
+		`{"value":5,"deliveryMethodID":3},"deliverTo":"buyer"`:                                                   "monetaryGift.deliveryMethodID",
+		`{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com"},"deliverTo":"buyer"`:              "monetaryGift.recipientContact",
+		`{"value":5,"deliveryMethodID":1},"recipients":[{},{"deliveryMethodID":3}],"deliverTo":"buyer"`:          "recipients[1].deliveryMethodID",
+		`{"value":5,"deliveryMethodID":1},"recipients":[{"recipientContact":"a@b.example"}],"deliverTo":"buyer"`: "recipients[0].recipientContact",
+		`{"value":5,"deliveryMethodID":1},"deliverTo":"me"`:                                                      "deliverTo",
+		`{"value":5,"deliveryMethodID":1},"deliverTo":"buyer","attachment":"zip"`:                                "attachment",
+		`{"value":5,"deliveryMethodID":1,"recipientContact":"ana@example.com"},"attachment":"pdf"`:               "attachment",
+	} {
+		status, answer, err := s.callOnce("POST", "/api/integration/gifting/send-gift?dryRun=true",
+			examples.HarborWebShopKey, "", `{"monetaryGift":`+gift+`,"paymentMethodID":2,"externalTransactionReferenceNumber":"W-1",
+			"externalTransactionCustomerFirstName":"Carla","externalTransactionCustomerLastName":"Diaz",
+			"externalTransactionCustomerEmailAddress":"carla@example.com","externalStorefrontID":"`+examples.HarborStorefront+`"}`)
+		if err != nil || status != http.StatusBadRequest || !strings.Contains(string(answer), `"path":"`+wrong+`"`) {
+			t.Errorf("%s: %d %s %v", gift, status, answer, err)
+		}
+	}
+	status, answer, err := s.call("POST", "/api/integration/gifting/send-gift", examples.HarborWebShopKey,
+		`{"monetaryGift":{"value":5,"deliveryMethodID":1},"paymentMethodID":4,"promotionID":"`+examples.HarborWelcomeBack+
+			`","validStarting":"2026-01-01T00:00:00Z","deliverTo":"buyer"}`)
+	if err != nil || status != http.StatusBadRequest || !strings.Contains(string(answer), `"path":"deliverTo"`) {
+		t.Errorf("a promotion: %d %s %v", status, answer, err)
 	}
 }
 

@@ -377,6 +377,16 @@ func TestStaffSendGifts(t *testing.T) {
 	if !strings.Contains(paper, "/print.pdf") || !strings.Contains(paper, `target="_blank"`) {
 		t.Errorf("a printed gift: %s", paper)
 	}
+	buyers := manager.want(http.StatusSeeOther, path, filled(url.Values{"to": {"buyer"}, "contact": {""},
+		"reference": {"R-3"}}))
+	if page := manager.want(http.StatusOK, buyers.header.Get("Location"), nil).body; !strings.Contains(page,
+		"carla@example.com") {
+		t.Errorf("a gift for who pays: %s", page)
+	}
+	if a := manager.want(http.StatusBadRequest, path, filled(url.Values{"to": {"buyer"}, "how": {"present"},
+		"promotion": {examples.HarborWelcomeBack}})); !strings.Contains(a.body, "A promotional gift has no buyer.") {
+		t.Errorf("a promotional gift for who pays: %s", a.body)
+	}
 	for name, wrong := range map[string]url.Values{
 		"Value":                  {"value": {"a lot"}},
 		"Number of the sale":     {"reference": {""}},

@@ -347,3 +347,27 @@ func TestListsOnPaper(t *testing.T) {
 		t.Errorf("what is printed is %.100q", a.body)
 	}
 }
+
+// TestListsForWhoPays: the codes of a list go to who pays in one mail, whatever contacts its file has.
+func TestListsForWhoPays(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	mia := s.joined("mia@example.com", staff.Manager)
+	path := mia.uploads(mia.manyForm(url.Values{"to": {"table"}, "value": {"10"}}),
+		"name,contact\nAna,ana@example.com\nBen,nobody\n")
+	mia.want(http.StatusSeeOther, path+"/confirm", url.Values{})
+	mia.settled(path)
+	s.measures("boon_delivery_jobs_waiting 0")
+	s.withStore(func(kept *store.Store) error {
+		all, err := kept.Messages(t.Context(), guid.ID{}, 10)
+		for _, m := range all {
+			if m.To != "carla@example.com" || len(m.Attachments) != 1 || m.Attachments[0].Name != "gift-cards.csv" {
+				t.Errorf("sent is %q to %s with %v", m.Subject, m.To, m.Attachments)
+			}
+		}
+		if len(all) != 1 {
+			t.Errorf("%d messages are sent", len(all))
+		}
+		return err
+	})
+}

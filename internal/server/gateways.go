@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"boon.example/internal/post/delivery"
 	"boon.example/internal/post/mail"
 	"boon.example/internal/post/message"
+	"boon.example/internal/post/print"
 	"boon.example/internal/post/sms"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -64,7 +66,8 @@ func (a *app) worker(jobs delivery.Jobs, senders int) *delivery.Worker {
 func (a *app) gateways() *delivery.Gateways {
 	return &delivery.Gateways{Email: a.carriers.email, SMS: a.carriers.sms,
 		Test:      delivery.OutboxCarrier{Outbox: a.store},
-		Directory: a.directory.Load, PublicURL: a.PublicURL, Asset: a.store.Asset, Entry: a.store.Entry}
+		Directory: a.directory.Load, PublicURL: a.PublicURL, Asset: a.store.Asset, Entry: a.store.Entry,
+		Gifts: a.store.Gifts, Fonts: cmp.Or(a.Fonts, print.BuiltIn()), Printer: a.printer}
 }
 
 // How many messages are on their way at once: of live accounts, and of test accounts.

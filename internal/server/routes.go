@@ -36,7 +36,7 @@ import (
 // are.
 func (a *app) faces() http.Handler {
 	pages := web.Config{PublicURL: a.PublicURL, Gifts: a.store, Directory: a.directory.Load, Log: a.Logger,
-		Fonts: a.Fonts, Order: a.store.OrderBySheet, Clock: a.store.Clock, Away: a.store.Away,
+		Fonts: a.Fonts, Printer: a.printer, Order: a.store.OrderBySheet, Clock: a.store.Clock, Away: a.store.Away,
 		Phones: a.store, Proofs: a.store.Keys(), Registered: a.phones.Registered,
 		Guests: a.store, Email: a.carriers.email != nil, SMS: a.carriers.sms != nil,
 		SameOrigin: func(next http.Handler) http.Handler {

@@ -88,7 +88,7 @@ func (s *sample) post(ctx context.Context, publicURL string, d *merchant.Directo
 		return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{live.ID: &live}}
 	}}
 	job := ledger.Job{ID: s.of.Gift.ID, AccountID: live.ID, VoucherID: s.of.Gift.ID, Kind: ledger.GiftJob}
-	if err := gateways.Send(ctx, s.of.Gift, job); err != nil {
+	if err := gateways.Send(ctx, []gift.Gift{s.of.Gift}, job); err != nil {
 		return fmt.Errorf("making the mail of a sample: %w", err)
 	}
 	return nil

@@ -53,7 +53,7 @@ type TestJobs struct{ *Store }
 // selectTestJobs gives those that are due, in turns by account, of each account the oldest first.
 var selectTestJobs = db.Text{
 	SQLite: `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace,
-			j.about, j.language, c.ahead
+			j.about, j.language, j.order_id, c.ahead
 		FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
 				row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
 			FROM test_clock AS k
@@ -62,7 +62,7 @@ var selectTestJobs = db.Text{
 		JOIN job AS j ON j.account_id = c.account_id AND j.id = c.id AND j.claimable_at <= c.ahead + $1
 		ORDER BY c.turn, c.since`,
 	Postgres: `SELECT j.account_id, j.id, j.voucher_id, j.due, j.attempts, j.kind, j.doubts, j.method, j.contact, j.trace,
-			j.about, j.language, c.ahead
+			j.about, j.language, j.order_id, c.ahead
 		FROM (SELECT d.account_id, d.id, k.ahead, d.claimable_at - k.ahead AS since,
 				row_number() OVER (PARTITION BY d.account_id ORDER BY d.claimable_at) AS turn
 			FROM test_clock AS k
@@ -84,7 +84,8 @@ func (s TestJobs) ClaimJobs(ctx context.Context, now time.Time, lease time.Durat
 		err := db.Each(ctx, tx, s.db.Text(selectTestJobs), []any{now.UnixMicro(), n}, func(rows *sql.Rows) error {
 			j, ahead := ledger.Job{Test: true}, int64(0)
 			err := rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
-				&j.Attempts, &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace, scanAbout{&j}, &j.Language, &ahead)
+				&j.Attempts, &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace, scanAbout{&j}, &j.Language,
+				scanOrder{&j}, &ahead)
 			j.Ahead = time.Duration(ahead) * time.Microsecond
 			j.Lease = now.Add(j.Ahead + lease).UTC().Truncate(time.Microsecond)
 			jobs = append(jobs, j)

@@ -16,7 +16,7 @@ import (
 // its terms, of an entry. Each is found by its first columns and ends with its last one; a statement may read more.
 var columnLists = map[string]*regexp.Regexp{
 	"voucher": regexp.MustCompile(`v\.account_id, v\.id, v\.order_id, .*? AS rare\b`),
-	"card":    regexp.MustCompile(`c\.secrets, c\.label, .*?, c\.vat_rate, NULLIF\(c\.price, 0\) AS price, c\.sealed_message`),
+	"card":    regexp.MustCompile(`c\.secrets, c\.label, .*?, c\.vat_rate, NULLIF\(c\.price \|\| c\.attachment, '0'\) AS bought, c\.sealed_message`),
 	"entry":   regexp.MustCompile(`e\.account_id, e\.id, e\.voucher_id, e\.seq, .*?, e\.till\b`),
 }
 

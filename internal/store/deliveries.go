@@ -17,16 +17,16 @@ import (
 var (
 	selectDeliveries = &db.Query{What: "reading deliveries", Scoped: true,
 		SQLite: `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
-				c.delivery_zone, c.delivered_at
+				c.delivery_zone, c.delivered_at, c.attachment
 			FROM json_each($2) AS w CROSS JOIN card AS c
 			WHERE c.account_id = $1 AND c.voucher_id = unhex(w.value)`,
 		Postgres: `SELECT found.* FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, key) CROSS JOIN LATERAL (
 				SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
-					c.delivery_zone, c.delivered_at
+					c.delivery_zone, c.delivered_at, c.attachment
 				FROM card AS c
 				WHERE c.account_id = w.account_id AND c.voucher_id = w.key OFFSET 0) AS found`,
 		Citus: `SELECT c.account_id, c.voucher_id, c.method, c.contact, c.scheduled, c.delivery_date,
-				c.delivery_zone, c.delivered_at
+				c.delivery_zone, c.delivered_at, c.attachment
 			FROM card AS c
 			WHERE c.account_id = $1 AND c.voucher_id = ANY($2::BYTEA[])`}
 	selectJobs = &db.Query{What: "reading jobs", Scoped: true,
@@ -62,14 +62,14 @@ var (
 				$6::BIGINT[], $7::TEXT[])`}
 	updateDelivery = &db.Query{What: "redirecting gifts", Scoped: true, Exact: true,
 		Each: `UPDATE card AS t SET method = $2, contact = $3, scheduled = $4, delivery_date = $5,
-				delivery_zone = $6
-			WHERE t.account_id = $1 AND t.voucher_id = $7`,
+				delivery_zone = $6, attachment = $7
+			WHERE t.account_id = $1 AND t.voucher_id = $8`,
 		Postgres: `WITH hit AS (
 				UPDATE card AS t SET method = w.method, contact = w.contact, scheduled = w.scheduled,
-					delivery_date = w.delivery_date, delivery_zone = w.delivery_zone
+					delivery_date = w.delivery_date, delivery_zone = w.delivery_zone, attachment = w.attachment
 				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::TEXT[], $4::BOOLEAN[], $5::BIGINT[],
-					$6::TEXT[], $7::BYTEA[])
-					AS r (account_id, method, contact, scheduled, delivery_date, delivery_zone,
+					$6::TEXT[], $7::TEXT[], $8::BYTEA[])
+					AS r (account_id, method, contact, scheduled, delivery_date, delivery_zone, attachment,
 						voucher_id) OFFSET 0) AS w
 				WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id RETURNING 1
 			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
@@ -92,7 +92,7 @@ func (g *group) wantDeliveries(wanted []ledger.Ref) []db.Batch {
 		var w gift.Delivery
 		err := from.Scan(db.ScanID(&ref.AccountID), db.ScanID(&ref.ID), &w.Method, &w.Contact, &w.Scheduled,
 			db.ScanTime(&w.DeliveryDate), &w.DeliveryZone,
-			db.ScanTime(&w.DeliveredAt))
+			db.ScanTime(&w.DeliveredAt), &w.Attachment)
 		g.state.Deliveries[ref] = &ledger.Delivery{Delivery: w}
 		return err
 	})
@@ -145,7 +145,7 @@ func saveResends(c *ledger.Changes) []db.Batch {
 		func(account guid.ID, of []ledger.DeliveryChange) db.Batch {
 			w := record.RowsOf(updateDelivery, of, func(r *ledger.DeliveryChange) []any {
 				return []any{int64(r.Delivery.Method), r.Delivery.Contact, r.Delivery.Scheduled, db.Micros(r.Delivery.DeliveryDate),
-					r.Delivery.DeliveryZone, db.KeyOf(r.VoucherID)}
+					r.Delivery.DeliveryZone, string(r.Delivery.Attachment), db.KeyOf(r.VoucherID)}
 			})
 			w.Account = account
 			return w

@@ -179,10 +179,12 @@ func saveReplays(replayed []ledger.RequestKey) []db.Batch {
 
 // saveDone finishes jobs. One that is gone was finished by another worker, after a lease had run out.
 func saveDone(done []ledger.Done) []db.Batch {
-	jobs := make([]ledger.Ref, len(done))
+	jobs := make([]ledger.Ref, 0, len(done))
 	delivered := map[ledger.Ref]ledger.Done{}
-	for i, d := range done {
-		jobs[i] = ledger.Ref{AccountID: d.AccountID, ID: d.JobID}
+	for _, d := range done {
+		if !d.Open {
+			jobs = append(jobs, ledger.Ref{AccountID: d.AccountID, ID: d.JobID})
+		}
 		if !d.DeliveredAt.IsZero() {
 			delivered[ledger.Ref{AccountID: d.AccountID, ID: d.VoucherID}] = d
 		}

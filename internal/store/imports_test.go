@@ -476,6 +476,7 @@ var forgetful = map[string]string{
 	"selectHistory":     "of a gift that was found",
 	"fitting":           "list reads them after it, by selectGifts",
 	"Changes":           "selectEntries reads them after it",
+	"selectOwed":        "it leaves out what an import brought",
 	"selectBrought":     "it asks which import brought a gift",
 	"freeCodes":         "it frees the codes of an import",
 	"DueHolds":          "nothing was ever held of a gift of an import that is not finished",

@@ -21,22 +21,26 @@ import (
 
 var insertJob = &db.Query{What: "writing into job",
 	Each: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
-			method, contact, test, trace, about, language)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+			method, contact, test, trace, about, language, order_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 	Postgres: `INSERT INTO job (account_id, id, voucher_id, due, claimable_at, attempts, last_words, kind, doubts,
-			method, contact, test, trace, about, language)
+			method, contact, test, trace, about, language, order_id)
 		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
 			$7::TEXT[], $8::TEXT[], $9::BIGINT[], $10::BIGINT[], $11::TEXT[], $12::BOOLEAN[], $13::TEXT[], $14::TEXT[],
-			$15::TEXT[])`}
+			$15::TEXT[], $16::BYTEA[])`}
 
 func jobRow(j *ledger.Job) []any {
 	due := j.Due.UnixMicro()
 	kind, method, about := j.Kind, j.Method, ledger.JobKind("")
-	if j.Kind.ToBuyer() { // which release 0.1.0 cannot write: it tries again, until a newer program has the job
-		kind, method, about = ledger.RedirectedJob, contact.Printed, j.Kind
+	if j.Kind.ToBuyer() || j.Kind == ledger.OrderJob {
+		// Release 0.1.0 cannot write these: it tries again, until a newer program has the job.
+		kind, method = ledger.RedirectedJob, contact.Printed
+	}
+	if j.Kind.ToBuyer() {
+		about = j.Kind
 	}
 	return []any{db.KeyOf(j.AccountID), db.KeyOf(j.ID), db.KeyOf(j.VoucherID), due, due, j.Attempts, "", string(kind),
-		j.Doubts, int64(method), j.Contact, j.Test, j.Trace, string(about), j.Language}
+		j.Doubts, int64(method), j.Contact, j.Test, j.Trace, string(about), j.Language, db.OrNull(j.OrderID)}
 }
 
 // scanAbout reads the column about into a job, after those of its kind and method.
@@ -52,15 +56,27 @@ func (s scanAbout) Scan(column any) error {
 	return err
 }
 
+// scanOrder reads the column order_id into a job, after those of its kind and method.
+type scanOrder struct{ job *ledger.Job }
+
+// Scan implements sql.Scanner.
+func (s scanOrder) Scan(column any) error {
+	if column == nil {
+		return nil
+	}
+	s.job.Kind, s.job.Method = ledger.OrderJob, 0
+	return db.ScanID(&s.job.OrderID).Scan(column)
+}
+
 var claimJobs = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
-			about, language`,
+			about, language, order_id`,
 	Postgres: `UPDATE job SET claimable_at = $1 WHERE (account_id, id) IN (
 			SELECT account_id, id FROM job WHERE NOT test AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3 FOR UPDATE SKIP LOCKED)
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
-			about, language`,
+			about, language, order_id`,
 }
 
 // claimOf is claimJobs for one account.
@@ -68,13 +84,13 @@ var claimOf = db.Text{
 	SQLite: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id IN (
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3)
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
-			about, language`,
+			about, language, order_id`,
 	// An array is made once. What stands in IN may be asked for each row, and then give other rows each time.
 	Postgres: `UPDATE job SET claimable_at = $1 WHERE account_id = $4 AND id = ANY (ARRAY(
 			SELECT id FROM job WHERE NOT test AND account_id = $4 AND claimable_at <= $2 ORDER BY claimable_at LIMIT $3
 			FOR UPDATE SKIP LOCKED))
 		RETURNING account_id, id, voucher_id, due, attempts, claimable_at, kind, doubts, method, contact, trace,
-			about, language`,
+			about, language, order_id`,
 }
 
 // selectWithJobs goes from one account that has jobs to the next, along an index, for so many accounts, and tells
@@ -149,7 +165,7 @@ func (s *Store) ClaimJobs(ctx context.Context, now time.Time, lease time.Duratio
 func scanJob(rows *sql.Rows) (j ledger.Job, err error) {
 	err = rows.Scan(db.ScanID(&j.AccountID), db.ScanID(&j.ID), db.ScanID(&j.VoucherID), db.ScanTime(&j.Due),
 		&j.Attempts, db.ScanTime(&j.Lease), &j.Kind, &j.Doubts, &j.Method, &j.Contact, &j.Trace,
-		scanAbout{&j}, &j.Language)
+		scanAbout{&j}, &j.Language, scanOrder{&j})
 	return j, err
 }
 
@@ -221,16 +237,63 @@ func (s *Store) GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 	}
 	// The job is looked at after the gift: should the address change in between, the job is gone, and what was read is
 	// not used.
-	held := false
-	const holds = `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`
-	err = s.db.Get(ctx, holds, []any{db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro()}, &held)
-	if err == nil && !held {
-		err = ledger.ErrTakenBack
-	}
-	if err != nil {
+	if err = s.held(ctx, job); err != nil {
 		return gift.Gift{}, fmt.Errorf("looking at job %s: %w", job.ID, err)
 	}
 	return g, nil
+}
+
+// selectOwed gives the gifts of an order that go to their buyer and that no message of theirs has brought: those that
+// this job is to bring, and with true those that it brought already. A gift that was sent again since has another job.
+const selectOwed = `SELECT o.voucher_id, o.delivered_by, o.resend FROM (
+		SELECT c.voucher_id, c.delivered_by, (SELECT r.id FROM resend AS r
+			WHERE r.account_id = c.account_id AND r.voucher_id = c.voucher_id ORDER BY r.seq DESC LIMIT 1) AS resend
+		FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
+		WHERE v.account_id = $1 AND v.order_id = $2 AND v.import_id IS NULL AND c.attachment <> '') AS o
+	WHERE o.resend IS NULL OR o.resend <= $3`
+
+// OrderOf gives the gifts that a leased OrderJob is to bring, by their place in the order. accepted tells that its
+// message was accepted before: of some gift is recorded that it came. A job that was finished or leased to somebody
+// else meanwhile is ledger.ErrTakenBack.
+func (s *Store) OrderOf(ctx context.Context, job ledger.Job) (gifts []gift.Gift, accepted bool, err error) {
+	gifts, err = s.Gifts(ctx, gift.Filter{AccountID: job.AccountID, OrderID: job.OrderID, Limit: gift.MaxRecipients})
+	if err != nil {
+		return nil, false, err
+	}
+	// What is owed is looked at after the gifts, and the job last. So a gift that was sent to somebody else in between,
+	// with a code of that person's, is not among them.
+	owed := map[guid.ID]bool{}
+	err = s.db.Retry(ctx, func(ctx context.Context) error {
+		clear(owed)
+		args := []any{db.KeyOf(job.AccountID), db.KeyOf(job.OrderID), db.KeyOf(job.ID)}
+		return db.Each(ctx, s.db.Readers, selectOwed, args, func(rows *sql.Rows) error {
+			var id, by, resend guid.ID
+			err := rows.Scan(db.ScanID(&id), db.ScanID(&by), db.ScanID(&resend))
+			owed[id] = by.IsZero() || slices.Compare(by[:], resend[:]) < 0
+			accepted = accepted || by == job.ID
+			return err
+		})
+	})
+	if err == nil {
+		err = s.held(ctx, job)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("looking at the order of job %s: %w", job.ID, err)
+	}
+	gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool { return !owed[g.ID] || g.Card.Attachment == "" })
+	slices.SortFunc(gifts, func(a, b gift.Gift) int { return cmp.Compare(a.Card.RecipientIndex, b.Card.RecipientIndex) })
+	return gifts, accepted, nil
+}
+
+// held fails with ledger.ErrTakenBack unless a job is leased as it was claimed.
+func (s *Store) held(ctx context.Context, job ledger.Job) error {
+	held := false
+	const holds = `SELECT count(*) = 1 FROM job WHERE account_id = $1 AND id = $2 AND claimable_at = $3`
+	err := s.db.Get(ctx, holds, []any{db.KeyOf(job.AccountID), db.KeyOf(job.ID), job.Lease.UnixMicro()}, &held)
+	if err == nil && !held {
+		err = ledger.ErrTakenBack
+	}
+	return err
 }
 
 // PostponeJob gives a leased job back, to be due again at job.Due, with its Attempts, its Doubts and the gateway's

@@ -296,6 +296,7 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		1
 	g.Card.Method, g.Card.VATTreatment, g.Holds = contact.SMS, merchant.SinglePurpose, nil
 	g.Tells, g.GraceDays = gift.TellArrival|gift.TellFirstUse, gift.MaxGraceDays
+	g.Card.Attachment = gift.AsCSV
 	g.TillsOnly = false // which a card with a verification code is not
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},

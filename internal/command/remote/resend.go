@@ -12,6 +12,8 @@ type giftResendCmd struct {
 	Email string   `xor:"how" placeholder:"ADDRESS" help:"By e-mail, to this address."`
 	SMS   string   `name:"sms" xor:"how" placeholder:"NUMBER" help:"By SMS, to this number."`
 	Print bool     `xor:"how" help:"In print; the answer tells where the PDF is."`
+
+	WithOrder bool `help:"A gift that went to its buyer: send the buyer all gifts of the order again, in one e-mail."`
 	changing
 }
 
@@ -32,7 +34,7 @@ func (c *giftResendCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	r := client.ResendGiftRequest{VoucherID: voucherID, RecipientContact: c.Email + c.SMS,
+	r := client.ResendGiftRequest{VoucherID: voucherID, RecipientContact: c.Email + c.SMS, WithOrder: c.WithOrder,
 		IdempotencyKey: c.IdempotencyKey}
 	switch {
 	case c.Email != "":

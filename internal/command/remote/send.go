@@ -22,9 +22,13 @@ type giftSendCmd struct {
 	Location        string `group:"The gift" placeholder:"ID" help:"The only location where the gift is good. Default: all of the account's."`
 	Design          string `group:"The gift" placeholder:"ID" help:"Look of the gift card."`
 
-	Email     []string  `group:"To whom" sep:"none" placeholder:"ADDRESS" help:"Send by e-mail; \"Ana <ana@example.com>\" names the recipient. May be repeated."`
-	SMS       []string  `group:"To whom" name:"sms" sep:"none" placeholder:"NUMBER" help:"Send by SMS; \"Ben <415-555-0132>\" names the recipient. May be repeated."`
-	Print     []string  `group:"To whom" sep:"none" placeholder:"NAME" help:"Make a gift to be printed, for this recipient. May be repeated."`
+	Email      []string `group:"To whom" sep:"none" placeholder:"ADDRESS" help:"Send by e-mail; \"Ana <ana@example.com>\" names the recipient. May be repeated."`
+	SMS        []string `group:"To whom" name:"sms" sep:"none" placeholder:"NUMBER" help:"Send by SMS; \"Ben <415-555-0132>\" names the recipient. May be repeated."`
+	Print      []string `group:"To whom" sep:"none" placeholder:"NAME" help:"Make a gift to be printed, for this recipient. May be repeated."`
+	DeliverTo  string   `group:"To whom" enum:",buyer" default:"" placeholder:"buyer" help:"Send all gifts to who purchased them, in one e-mail. --for names the recipients."`
+	For        []string `group:"To whom" sep:"none" placeholder:"NAME" help:"With --deliver-to buyer: make a gift for this recipient. May be repeated."`
+	Attachment string   `group:"To whom" enum:",pdf,csv" default:"" placeholder:"pdf|csv" help:"With --deliver-to buyer: attach cards to print, or a table. Default: pdf."`
+
 	Message   string    `group:"To whom" placeholder:"TEXT" help:"Message to every recipient."`
 	Language  string    `group:"To whom" placeholder:"TAG" help:"Language that recipients are written to in, such as de (BCP 47). Default: the account's."`
 	Sender    string    `group:"To whom" placeholder:"NAME" help:"Who appears as the sender. Default: the purchaser, else the account."`
@@ -61,6 +65,9 @@ Examples:
 
     boon gift send --item "Latte" --quantity 2 --print "Table 7" --promotion 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c31 \
         --valid-from "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+
+    boon gift send --value 20 --deliver-to buyer --for Ana --for Ben --purchase WEB-1002 --first-name Carla --last-name Diaz \
+        --customer carla@example.com --storefront 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c21
 
 Next: boon gift validate CODE, and boon gift list.`
 }
@@ -111,11 +118,13 @@ func (c *giftSendCmd) request(t *terminal.Terminal) (*client.SendGiftRequest, er
 	}
 	recipients := c.recipients()
 	if len(recipients) == 0 {
-		return nil, terminal.UsageError("Say to whom: --email, --sms or --print, at least once.")
+		return nil, terminal.UsageError("Say to whom: --email, --sms or --print, at least once; or --deliver-to buyer with " +
+			"--for, at least once.")
 	}
 	r := &client.SendGiftRequest{
 		Recipients: recipients, SenderDescription: c.Sender, PaymentMethodID: client.ExternalTransaction,
 		NotifyBuyer: c.NotifyBuyer, ExternalTransactionCustomerLanguage: c.CustomerLanguage,
+		DeliverTo: client.DeliverTo(c.DeliverTo), Attachment: client.Attachment(c.Attachment),
 		ExternalPayment: client.ExternalPayment{
 			ExternalTransactionReferenceNumber:      c.Purchase,
 			ExternalTransactionCustomerFirstName:    c.FirstName,
@@ -133,13 +142,13 @@ func (c *giftSendCmd) request(t *terminal.Terminal) (*client.SendGiftRequest, er
 	return r, c.gift(r)
 }
 
-// recipients lists who gets a gift, in the order of e-mail, SMS and print.
+// recipients lists who gets a gift, in the order of those whose buyer gets them all, of e-mail, SMS and print.
 func (c *giftSendCmd) recipients() []client.Recipient {
 	var all []client.Recipient
 	add := func(method client.DeliveryMethod, specs []string) {
 		for _, spec := range specs {
 			r := client.Recipient{DeliveryMethodID: method, Message: c.Message, RecipientLanguage: c.Language}
-			if method == client.Printed {
+			if method == client.Printed || c.DeliverTo != "" {
 				r.RecipientDescription = spec
 			} else {
 				r.RecipientDescription, r.RecipientContact = named(spec)
@@ -147,6 +156,7 @@ func (c *giftSendCmd) recipients() []client.Recipient {
 			all = append(all, r)
 		}
 	}
+	add(client.Email, c.For)
 	add(client.Email, c.Email)
 	add(client.SMS, c.SMS)
 	add(client.Printed, c.Print)

@@ -91,7 +91,8 @@ func (w *world) whole() map[string][]string {
 			`{"externalTransactionReferenceNumber":"none","externalStorefrontID":"` + nowhere +
 				`","cause":"CANCELLED","skipNotAllowed":true,"releaseHolds":true}`},
 		"reinstate-gift": {`{"voucherID":"` + nowhere + `","reason":"R"}`, `{"orderID":"` + nowhere + `"}`},
-		"resend-gift":    {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`},
+		"resend-gift": {`{"voucherID":"` + nowhere + `","deliveryMethodID":1,"recipientContact":"a@example.com"}`,
+			`{"voucherID":"` + nowhere + `","withOrder":true}`},
 		"create-stock": {`{"count":2,"value":5,"programID":"22222222-2222-2222-2222-222222222222","organizationID":"` + pier +
 			`","voucherDesignID":"` + design + `","verificationCodes":true,"activationCodes":true}`,
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},

@@ -42,6 +42,7 @@ type Config struct {
 	Directory func() *merchant.Directory
 	Messages  Outbox       // nil: there is no outbox
 	Fonts     *print.Fonts // nil: the built-in ones
+	Printer   *fair.Places // shares out who prints an order, with whoever else prints some; nil: one place
 	Log       *slog.Logger
 
 	// Order finds the order that the token in the address of a printed sheet is for; refusal.NotFound when there is none,
@@ -128,7 +129,7 @@ func Handler(c Config) http.Handler {
 	if c.Away == nil {
 		c.Away = func(error) bool { return false }
 	}
-	s := &site{Config: c, printing: fair.New(printers), sheets: fair.New(sheetPrinters),
+	s := &site{Config: c, printing: fair.New(printers), sheets: cmp.Or(c.Printer, fair.New(sheetPrinters)),
 		secure: strings.HasPrefix(c.PublicURL, "https://")}
 	mux := http.NewServeMux()
 	page := func(pattern string, h http.Handler) { mux.Handle(pattern, c.Admit(h)) }

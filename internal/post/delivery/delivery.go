@@ -28,6 +28,9 @@ type Jobs interface {
 	// GiftOf gives the gift that a leased job is about, with the address that it has now; or ledger.ErrTakenBack, when the
 	// job is not the caller's any more: the gift was sent again another way, or the lease has ended.
 	GiftOf(ctx context.Context, job ledger.Job) (gift.Gift, error)
+	// OrderOf gives the gifts that a leased ledger.OrderJob is to bring; accepted tells that its message was accepted
+	// before. Or it is ledger.ErrTakenBack.
+	OrderOf(ctx context.Context, job ledger.Job) (gifts []gift.Gift, accepted bool, err error)
 }
 
 // Outbox keeps messages instead of sending them. What it keeps holds codes and tokens: it must be sealed at rest.

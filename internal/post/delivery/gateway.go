@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -17,15 +18,17 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/message"
+	"boon.example/internal/post/print"
 )
 
 // Gateway hands a gift's message over to whoever carries it: a mail server, an SMS provider, the outbox.
 type Gateway interface {
-	// Send hands over the message of a job. It returns nil when the message was accepted, and soon after ctx ends. The
+	// Send hands over the message of a job about a gift, or about several that go to the same address where it is a
+	// ledger.OrderJob. It returns nil when the message was accepted, and soon after ctx ends. The
 	// same job may be sent twice; its ID must travel with the message, so that the receiver can tell. An error that is a
 	// *Refusal is for good, *Doubt means an unknown outcome, *Paused that nothing was tried; any other is for now, and the
 	// job will be tried again. Send is called from several goroutines.
-	Send(ctx context.Context, g gift.Gift, job ledger.Job) error
+	Send(ctx context.Context, gifts []gift.Gift, job ledger.Job) error
 }
 
 // Carrier takes rendered messages to the world. Its errors are those of a Gateway.
@@ -94,12 +97,18 @@ type Gateways struct {
 	// Entry finds an entry of an account's histories; refusal.NotFound when there is none. nil: notices tell nothing of
 	// what was used.
 	Entry func(ctx context.Context, account, entry guid.ID) (gift.Entry, error)
+	// Gifts selects gifts: those of an order, for an outbox that shows what was attached to its message.
+	Gifts func(context.Context, gift.Filter) ([]gift.Gift, error)
+	// Fonts print the cards of orders, and Printer shares out who prints at a time; nil: no order goes to its buyer.
+	Fonts   *print.Fonts
+	Printer *fair.Places
 
 	cache pictureCache
 }
 
 // Send implements Gateway.
-func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error {
+func (s *Gateways) Send(ctx context.Context, gifts []gift.Gift, job ledger.Job) error {
+	g := gifts[0]
 	account := s.Directory().Accounts[g.AccountID]
 	if account == nil {
 		return fmt.Errorf("account %s of gift %s is not in the set-up", g.AccountID, g.ID)
@@ -127,7 +136,7 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 			return err
 		}
 	}
-	m, err := s.render(ctx, &g, account, job, pictures)
+	m, err := s.render(ctx, gifts, account, job, pictures)
 	if err != nil {
 		return err
 	}
@@ -138,9 +147,12 @@ func (s *Gateways) Send(ctx context.Context, g gift.Gift, job ledger.Job) error 
 }
 
 // render writes the message of a job.
-func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *merchant.Account, job ledger.Job,
+func (s *Gateways) render(ctx context.Context, gifts []gift.Gift, a *merchant.Account, job ledger.Job,
 	p Pictures) (message.Message, error) {
+	g := &gifts[0]
 	switch job.Kind {
+	case ledger.OrderJob:
+		return s.renderOrder(ctx, gifts, a, job, p)
 	case ledger.GiftJob:
 		return Render(g, a, s.PublicURL, job.ID, p, job.Now())
 	case ledger.RedirectedJob:
@@ -163,11 +175,14 @@ func (s *Gateways) render(ctx context.Context, g *gift.Gift, a *merchant.Account
 type OutboxCarrier struct{ Outbox }
 
 // Carry implements Carrier. Of pictures it keeps which they are, not their bytes, which are the same in every message
-// of a design.
+// of a design; so of files, whose bytes are many.
 func (o OutboxCarrier) Carry(ctx context.Context, m message.Message) error {
-	m.Pictures = slices.Clone(m.Pictures)
+	m.Pictures, m.Attachments = slices.Clone(m.Pictures), slices.Clone(m.Attachments)
 	for i := range m.Pictures {
 		m.Pictures[i].Bytes = nil
+	}
+	for i := range m.Attachments {
+		m.Attachments[i].Bytes = nil
 	}
 	return o.KeepMessage(ctx, m)
 }

@@ -68,7 +68,8 @@ func (s *Gateways) pictures(ctx context.Context, v *card.View) (p Pictures, err 
 
 func ground(c card.Color) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 0xff} }
 
-// Complete gives a message of the outbox the bytes of its pictures again. One that is gone is left out.
+// Complete gives a message of the outbox the bytes of its pictures and files again. A picture that is gone is left out,
+// and in a file each gift stands as it is now.
 func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 	m.Pictures = slices.Clone(m.Pictures)
 	for i := range m.Pictures {
@@ -80,6 +81,9 @@ func (s *Gateways) Complete(ctx context.Context, m *message.Message) error {
 		if made != nil {
 			*p = *made
 		}
+	}
+	if err := s.completeFiles(ctx, m); err != nil {
+		return err
 	}
 	m.Pictures = slices.DeleteFunc(m.Pictures, func(p message.Picture) bool { return p.Bytes == nil })
 	return nil

@@ -110,7 +110,7 @@ func (c *content) subject(kind string) Subject {
 			return c.Text("mail.balance.subject", left, merchant)
 		case "redirected":
 			return c.Text("mail.moved.subject", sender)
-		case "arrived", "used":
+		case "arrived", "used", "order":
 			return c.Text("mail." + kind + ".title")
 		}
 		return c.Text("mail.subject", sender)
@@ -135,7 +135,9 @@ type content struct {
 	Subject  string
 	Pass     string    // the address of the pass for Apple Wallet; "": there is none
 	Used     *card.Use // of a notice of what is left: what was taken; nil: that is not known
-	For      string    // of a message to the buyer: for whom the gift is; "": that was not said
+	For      string    // of a notice to the buyer: for whom the gift is; "": that was not said
+	Count    int       // of an order that goes to its buyer: how many gifts
+	Printed  bool      // and whether they are cards to be printed
 }
 
 // Initial is the first letter of the merchant's name, in the place of a logo that is not shown.

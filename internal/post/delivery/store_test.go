@@ -24,7 +24,7 @@ type shop struct{ *deliverytest.Shop }
 // answers is a gateway that says the same to everyone.
 type answers struct{ error }
 
-func (a answers) Send(context.Context, gift.Gift, ledger.Job) error { return a.error }
+func (a answers) Send(context.Context, []gift.Gift, ledger.Job) error { return a.error }
 
 // send issues a gift to somebody.
 func (h shop) send(t *testing.T, m contact.Method, due time.Time) guid.ID {
@@ -144,7 +144,7 @@ func TestStoreLeaseOfTheDead(t *testing.T) {
 			t.Fatalf("claimed %v, %v", jobs, err)
 		}
 		g, _ := h.Fate(t, id)
-		if err := h.Worker.Gateway.Send(t.Context(), g, jobs[0]); err != nil {
+		if err := h.Worker.Gateway.Send(t.Context(), []gift.Gift{g}, jobs[0]); err != nil {
 			t.Fatal(err)
 		}
 		h.Run(t)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"boon.example/internal/base/span"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/post/message"
 )
@@ -240,7 +242,11 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		attribute.String("boon.job", string(job.Kind)))
 	defer traced.End()
 	log := w.Log.With("job", job.ID.String(), "gift", job.VoucherID.String(), "attempt", job.Attempts+1)
-	g, err := w.load(ctx, job)
+	find := w.one
+	if job.Kind == ledger.OrderJob {
+		find = w.order
+	}
+	gifts, err := find(ctx, log, job, lease)
 	switch {
 	case errors.Is(err, ledger.ErrTakenBack):
 		return
@@ -248,38 +254,11 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		log.Error("loading the gift of a delivery job failed; it is tried again", "error", err)
 		w.postpone(ctx, log, job, firstDelay, "")
 		return
-	}
-	switch to := g.Card.Purchase.EmailAddress; {
-	case job.Kind == ledger.RedirectedJob:
-		g.Card.Method, g.Card.Contact = job.Method, job.Contact
-	case job.Kind.ToBuyer() && (to == "" || g.Card.Address() == to && job.Kind == ledger.ArrivedJob):
-		// The buyer was erased, or bought the gift for themselves and has it.
-		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
-		return
-	case job.Kind.ToBuyer():
-		g.Card.Method, g.Card.Contact = contact.Email, to
-	}
-	if !wanted(job, &g, job.Now()) {
-		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+	case len(gifts) == 0:
 		return
 	}
-	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.OverForGuest(job.Now()) {
-		w.postpone(ctx, log, job, blockedPause, "")
-		return
-	}
-	if job.Kind.Notice() && w.Allow != nil {
-		switch allowed, err := w.Allow(ctx, job, &g); {
-		case err != nil:
-			log.Error("asking for a daily limit failed; the notice is tried again", "error", err)
-			w.postpone(ctx, log, job, firstDelay, "")
-			return
-		case !allowed:
-			log.Info("a notice is left out: a daily limit is reached")
-			w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
-			return
-		}
-	}
-	place, behind := w.lanes.enter(laneOf(&g), time.Now())
+	g := &gifts[0]
+	place, behind := w.lanes.enter(laneOf(g), time.Now())
 	if place == nil {
 		w.postpone(ctx, log, job, slowDelay(behind, w.Random()), "")
 		return
@@ -290,19 +269,108 @@ func (w *Worker) deliver(ctx context.Context, job ledger.Job, lease time.Time, f
 		}
 	})
 	if !job.Kind.ToBuyer() { // who is told what became of a gift, also after its end
-		err = tooLate(&g, job.Now())
+		err = tooLate(g, job.Now())
 	}
 	if err == nil {
-		err = w.send(ctx, g, job)
+		err = w.send(ctx, gifts, job)
 	}
 	slow.Stop()
 	w.lanes.leave(place, time.Now())
-	w.conclude(ctx, log, job, &g, err, lease)
+	w.conclude(ctx, log, job, gifts, err, lease)
+}
+
+// one gives the gift that a job is about, to be sent now; none, where what becomes of the job was written already.
+func (w *Worker) one(ctx context.Context, log *slog.Logger, job ledger.Job, lease time.Time) ([]gift.Gift, error) {
+	g, err := w.load(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	switch to := g.Card.Purchase.EmailAddress; {
+	case job.Kind == ledger.RedirectedJob:
+		g.Card.Method, g.Card.Contact = job.Method, job.Contact
+	case job.Kind.ToBuyer() && (to == "" || g.Card.Address() == to && job.Kind == ledger.ArrivedJob):
+		// The buyer was erased, or bought the gift for themselves and has it.
+		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+		return nil, nil
+	case job.Kind.ToBuyer():
+		g.Card.Method, g.Card.Contact = contact.Email, to
+	}
+	if !wanted(job, &g, job.Now()) {
+		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+		return nil, nil
+	}
+	if job.Kind == ledger.GiftJob && g.Blocked != "" && !g.OverForGuest(job.Now()) {
+		w.postpone(ctx, log, job, blockedPause, "")
+		return nil, nil
+	}
+	if job.Kind.Notice() && w.Allow != nil {
+		switch allowed, err := w.Allow(ctx, job, &g); {
+		case err != nil:
+			log.Error("asking for a daily limit failed; the notice is tried again", "error", err)
+			w.postpone(ctx, log, job, firstDelay, "")
+			return nil, nil
+		case !allowed:
+			log.Info("a notice is left out: a daily limit is reached")
+			w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+			return nil, nil
+		}
+	}
+	return []gift.Gift{g}, nil
+}
+
+// order gives the gifts that an OrderJob brings to their buyer now; none, where what becomes of the job was written
+// already. Gifts that were taken out of use are left out, and of those that nobody could use it is written that they
+// did not arrive. While one is blocked, the message waits, as that of a gift does.
+func (w *Worker) order(ctx context.Context, log *slog.Logger, job ledger.Job, lease time.Time) ([]gift.Gift, error) {
+	limited, cancel := context.WithTimeout(ctx, writing)
+	defer cancel()
+	gifts, accepted, err := w.Jobs.OrderOf(limited, job)
+	if err != nil {
+		return nil, err
+	}
+	gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool { return !g.Status.Receivable() })
+	if accepted { // and the program was stopped before it had written that of all
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, Gifts: idsOf(gifts)}, lease)
+		return nil, nil
+	}
+	var late []gift.Gift
+	var why error
+	for n := range gifts {
+		if err := tooLate(&gifts[n], job.Now()); err != nil {
+			late, why = append(late, gifts[n]), err
+		} else if gifts[n].Blocked != "" {
+			w.postpone(ctx, log, job, blockedPause, "")
+			return nil, nil
+		} else if !contact.Same(gifts[n].Card.Contact, gifts[0].Card.Contact) {
+			return nil, errors.New("gifts of one order go to several addresses")
+		}
+	}
+	switch {
+	case len(gifts) == 0:
+		w.record(ctx, log, ledger.Deliver{Job: job, Unwanted: true}, lease)
+	case len(late) > 0:
+		all := len(late) == len(gifts)
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Reason: words(why, &late[0])},
+			Gifts: idsOf(late), More: !all}, lease)
+		gifts = slices.DeleteFunc(gifts, func(g gift.Gift) bool { return tooLate(&g, job.Now()) != nil })
+		if all {
+			return nil, nil
+		}
+	}
+	return gifts, nil
+}
+
+func idsOf(gifts []gift.Gift) (ids []guid.ID) {
+	for n := range gifts {
+		ids = append(ids, gifts[n].ID)
+	}
+	return ids
 }
 
 // conclude writes what an attempt came to.
-func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error,
+func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job, gifts []gift.Gift, err error,
 	lease time.Time) {
+	g := &gifts[0]
 	var refusal *message.Refusal
 	var doubt *message.Doubt
 	var paused *Paused
@@ -312,10 +380,10 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 	switch stopping := context.Cause(ctx) == errStopping; {
 	case err == nil:
 		w.Observe(g.Card.Method, Accepted)
-		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, NoticeBy: g.Card.Method,
-			NoticeTo: g.Card.Contact}, lease)
+		w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}, Gifts: idsOf(gifts),
+			NoticeBy: g.Card.Method, NoticeTo: g.Card.Contact}, lease)
 	case errors.As(err, &refusal) || job.Doubts >= maxDoubts:
-		w.fail(ctx, log, job, g, words(err, g), lease)
+		w.fail(ctx, log, job, gifts, words(err, g), lease)
 	case stopping:
 		w.Observe(g.Card.Method, Abandoned)
 		w.giveBack(ctx, []ledger.Job{job})
@@ -327,7 +395,7 @@ func (w *Worker) conclude(ctx context.Context, log *slog.Logger, job ledger.Job,
 		}
 		w.postpone(ctx, log, job, pause, words(err, g))
 	default:
-		w.retry(ctx, log, job, g, err, lease)
+		w.retry(ctx, log, job, gifts, err, lease)
 	}
 }
 
@@ -338,8 +406,9 @@ func wanted(job ledger.Job, g *gift.Gift, now time.Time) bool {
 	case ledger.RedirectedJob, ledger.UsedJob:
 		return true
 	case ledger.BalanceJob:
+		// A buyer who hands gifts out is not told what others do with them.
 		return g.Status == gift.Claimed && g.Card.Method != contact.Printed && g.Card.Contact != "" && g.Blocked == "" &&
-			!g.OverForGuest(now)
+			g.Card.Attachment == "" && !g.OverForGuest(now)
 	}
 	return g.Status.Receivable()
 }
@@ -363,7 +432,7 @@ func (w *Worker) load(ctx context.Context, job ledger.Job) (gift.Gift, error) {
 }
 
 // send makes one attempt, under the timeout. A gateway that panics has failed.
-func (w *Worker) send(ctx context.Context, g gift.Gift, job ledger.Job) (err error) {
+func (w *Worker) send(ctx context.Context, gifts []gift.Gift, job ledger.Job) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.SendTimeout)
 	defer cancel()
 	defer func() {
@@ -371,14 +440,15 @@ func (w *Worker) send(ctx context.Context, g gift.Gift, job ledger.Job) (err err
 			err = &panicked{v, debug.Stack()}
 		}
 	}()
-	ctx, traced := span.Start(ctx, "gateway", attribute.String("boon.method", g.Card.Method.String()))
+	ctx, traced := span.Start(ctx, "gateway", attribute.String("boon.method", gifts[0].Card.Method.String()))
 	defer func() { span.End(traced, err) }()
-	return w.Gateway.Send(ctx, g, job)
+	return w.Gateway.Send(ctx, gifts, job)
 }
 
 // retry puts the job off after a failed attempt, or gives it up when it was the last.
-func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, err error,
+func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, gifts []gift.Gift, err error,
 	lease time.Time) {
+	g := &gifts[0]
 	said := words(err, g)
 	var p *panicked
 	if errors.As(err, &p) {
@@ -387,7 +457,7 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	job.Attempts++
 	pause, again := retryAfter(job.Attempts, w.RetryFor, w.Random())
 	if !again {
-		w.fail(ctx, log, job, g, said, lease)
+		w.fail(ctx, log, job, gifts, said, lease)
 		return
 	}
 	w.Observe(g.Card.Method, PutOff)
@@ -398,11 +468,11 @@ func (w *Worker) retry(ctx context.Context, log *slog.Logger, job ledger.Job, g 
 	w.postpone(ctx, log, job, pause, said)
 }
 
-func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, g *gift.Gift, said string,
+func (w *Worker) fail(ctx context.Context, log *slog.Logger, job ledger.Job, gifts []gift.Gift, said string,
 	lease time.Time) {
-	w.Observe(g.Card.Method, GivenUp)
+	w.Observe(gifts[0].Card.Method, GivenUp)
 	log.Warn("a delivery failed for good", "words", said)
-	w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Reason: said}}, lease)
+	w.record(ctx, log, ledger.Deliver{Job: job, Outcome: gift.Outcome{Reason: said}, Gifts: idsOf(gifts)}, lease)
 }
 
 // postpone makes the job due again after pause. Should that fail, it is due again when its lease ends.
@@ -425,13 +495,29 @@ func (w *Worker) giveBack(ctx context.Context, jobs []ledger.Job) {
 	}
 }
 
-// record writes the outcome, again and again until it is written or the job is no longer ours: a message that went out
-// must not go out again only because the engine was busy.
+// perRecord is of how many gifts the outcome of an OrderJob is written at once: no till waits for that.
+const perRecord = 16
+
+// record writes the outcome, of a few gifts after the other. That one was brought shows, should the program be stopped
+// in between, that the message needs not go out again.
 func (w *Worker) record(ctx context.Context, log *slog.Logger, d ledger.Deliver, lease time.Time) {
+	for all := d.Gifts; len(all) > perRecord; all = d.Gifts {
+		part := d
+		part.Gifts, part.More, d.Gifts = all[:perRecord], true, all[perRecord:]
+		if !w.write(ctx, log, part, lease) {
+			return
+		}
+	}
+	w.write(ctx, log, d, lease)
+}
+
+// write records an outcome, again and again until it is written or the job is no longer ours: a message that went out
+// must not go out again only because the engine was busy.
+func (w *Worker) write(ctx context.Context, log *slog.Logger, d ledger.Deliver, lease time.Time) bool {
 	var err error
 	for pause := recordAgain; ; pause = min(2*pause, writing) {
 		if err = w.finish(ctx, d); err == nil {
-			return
+			return true
 		}
 		if time.Until(lease) <= pause || ctx.Err() != nil {
 			break
@@ -445,6 +531,7 @@ func (w *Worker) record(ctx context.Context, log *slog.Logger, d ledger.Deliver,
 	}
 	log.Error("the outcome of a delivery could not be recorded; it is due again when its lease ends", "delivered",
 		d.Delivered, "error", err)
+	return false
 }
 
 // finish makes one attempt at recording the outcome. A stop does not cut it short.

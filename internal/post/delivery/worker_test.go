@@ -39,7 +39,7 @@ type attempt struct {
 	at  time.Time
 }
 
-func (w *wire) Send(ctx context.Context, _ gift.Gift, job ledger.Job) error {
+func (w *wire) Send(ctx context.Context, _ []gift.Gift, job ledger.Job) error {
 	w.mu.Lock()
 	w.sent = append(w.sent, attempt{job, time.Now()})
 	n := 0
@@ -375,7 +375,9 @@ func TestSlowDomainHoldsNobodyUp(t *testing.T) {
 // sender is a gateway made of a function.
 type sender func(context.Context, gift.Gift, ledger.Job) error
 
-func (s sender) Send(ctx context.Context, g gift.Gift, job ledger.Job) error { return s(ctx, g, job) }
+func (s sender) Send(ctx context.Context, g []gift.Gift, job ledger.Job) error {
+	return s(ctx, g[0], job)
+}
 
 // TestSendersBoundWhatIsBegun: no more messages are begun at once than there are senders.
 func TestSendersBoundWhatIsBegun(t *testing.T) {
@@ -714,7 +716,7 @@ func TestKilledBetweenSendAndRecord(t *testing.T) {
 		w := newWorld(t, nil)
 		w.Gateway = w.outbox()
 		job := w.issue(aGift(contact.Email))
-		if err := w.Gateway.Send(t.Context(), w.gift(job), job); err != nil {
+		if err := w.Gateway.Send(t.Context(), []gift.Gift{w.gift(job)}, job); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.ClaimJobs(t.Context(), time.Now(), time.Minute, 1); err != nil {

@@ -43,9 +43,19 @@ func compose(m *message.Message, from, to string) ([]byte, error) {
 			return nil, fmt.Errorf("attaching %s: %w", fileName(p), err)
 		}
 	}
+	for i := range m.Attachments {
+		f := &m.Attachments[i]
+		if err := msg.AttachReader(f.Name, bytes.NewReader(f.Bytes),
+			mail.WithFileContentType(mail.ContentType(f.Kind))); err != nil {
+			return nil, fmt.Errorf("attaching %s: %w", f.Name, err)
+		}
+	}
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("composing a mail: %w", err)
+	}
+	if m.QR == nil && len(m.Pictures) == 0 { // there is no such part, but there may be words like it
+		return b.Bytes(), nil
 	}
 	return typed(b.Bytes()), nil
 }
@@ -74,13 +84,11 @@ func (c contentIDs) page(m *message.Message) string {
 	return page
 }
 
-// typed names the type of the root of a multipart/related mail, which RFC 2387, section 3.1, demands and the library
-// leaves out. The header is the mail's own: it stands before the first empty line.
+// typed names the type of the root of a multipart/related part, which RFC 2387, section 3.1, demands and the library
+// leaves out. It is the mail's own header, or beside files the first part: before all that somebody wrote.
 func typed(source []byte) []byte {
-	head, body, _ := bytes.Cut(source, []byte("\r\n\r\n"))
 	const related = "\r\nContent-Type: multipart/related;"
-	head = bytes.Replace(head, []byte(related), []byte(related+"\r\n type=\"multipart/alternative\";"), 1)
-	return bytes.Join([][]byte{head, body}, []byte("\r\n\r\n"))
+	return bytes.Replace(source, []byte(related), []byte(related+"\r\n type=\"multipart/alternative\";"), 1)
 }
 
 // fileName is what a mail program calls a picture that is saved: logo.png for logo@gift.

@@ -180,7 +180,7 @@ func mailOf(t *testing.T, d merchant.Design, assets ...merchant.Asset) (node, []
 			return merchant.Asset{}, refusal.NotFound
 		},
 	}
-	if err := gateways.Send(t.Context(), g, ledger.Job{ID: guid.ID{7}}); err != nil {
+	if err := gateways.Send(t.Context(), []gift.Gift{g}, ledger.Job{ID: guid.ID{7}}); err != nil {
 		t.Fatal(err)
 	}
 	source, err := Source(&kept.messages[0], "gifts@example.com")
@@ -342,7 +342,46 @@ func TestStoreTrouble(t *testing.T) {
 	}}
 	g := gift.Gift{Voucher: gift.Voucher{AccountID: account.ID}, Card: gift.Card{Method: contact.Email,
 		DesignID: guid.ID{4}}}
-	if err := gateways.Send(t.Context(), g, ledger.Job{}); err == nil || len(kept.messages) > 0 {
+	if err := gateways.Send(t.Context(), []gift.Gift{g}, ledger.Job{}); err == nil || len(kept.messages) > 0 {
 		t.Errorf("sent %d mails, %v", len(kept.messages), err)
+	}
+}
+
+// TestFilesOfMails: a file stands beside the mail that brings it, whose pictures stay with its HTML; names of pictures
+// and words that look like a header change neither.
+func TestFilesOfMails(t *testing.T) {
+	t.Parallel()
+	file := message.Attachment{Name: "gift-cards.csv", Kind: "text/csv; charset=utf-8",
+		Bytes: []byte("recipient,code\r\nZoë,1")}
+	picture := message.Picture{ContentID: "logo@gift", Kind: "image/png", Bytes: []byte("png")}
+	const words = "\r\nContent-Type: multipart/related;\r\n"
+	for _, tt := range []struct {
+		pictures []message.Picture
+		want     string
+	}{
+		{nil, "multipart/mixed(multipart/alternative(text/plain text/html) text/csv)"},
+		{[]message.Picture{picture},
+			"multipart/mixed(multipart/related(multipart/alternative(text/plain text/html) image/png) text/csv)"},
+	} {
+		m := message.Message{ID: guid.ID{7}, To: "anna@example.com", Text: words, HTML: `<img src="cid:logo@gift">` + words,
+			Pictures: tt.pictures, Attachments: []message.Attachment{file}}
+		source, err := compose(&m, "gifts@example.com", m.To)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := stdmail.ReadMessage(bytes.NewReader(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := tree(t, read.Header.Get("Content-Type"), read.Header.Get, read.Body)
+		leaves := n.leaves()
+		last := leaves[len(leaves)-1]
+		if n.shape() != tt.want || string(last.body) != string(file.Bytes) ||
+			!strings.HasPrefix(last.disposition, "attachment") || string(leaves[0].body) != words {
+			t.Errorf("the mail is %s, its file %q (%s), its text %q", n.shape(), last.body, last.disposition, leaves[0].body)
+		}
+		if types := bytes.Count(source, []byte(`type="multipart/alternative"`)); types != len(tt.pictures) {
+			t.Errorf("with %d pictures, %d parts say the type of their root", len(tt.pictures), types)
+		}
 	}
 }

@@ -26,7 +26,17 @@ type Message struct {
 	HTML      string    // e-mail only; it shows QR as cid:QRContentID
 	QR        []byte    // e-mail only: a PNG; nil: none
 	Pictures  []Picture // e-mail only: what else its HTML shows
-	At        time.Time
+	// Attachments are files that come with an e-mail.
+	Attachments []Attachment `json:",omitempty"`
+	At          time.Time
+}
+
+// Attachment is a file of cards of an order.
+type Attachment struct {
+	Name    string
+	Kind    string  // its media type
+	OrderID guid.ID // whose cards are in it
+	Bytes   []byte  // nil in the outbox
 }
 
 // QRContentID is the Content-ID under which a mail's HTML shows its QR code.

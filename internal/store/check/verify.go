@@ -52,7 +52,8 @@ func (c *Check) ofGifts() []verify.Part {
 		part("effects of idempotency records", 0, c.nothing("entry %s is named by more than one idempotency record", `SELECT r.entry_id FROM request AS r
 			WHERE r.entry_id IS NOT NULL GROUP BY r.account_id, r.entry_id HAVING count(*) > 1`)),
 		part("gifts to be delivered", 0, c.nothing("gift %s is PENDING, and no job will deliver it", `SELECT v.id FROM voucher AS v
-			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)`)),
+			WHERE v.status = 1 AND (v.account_id, v.id) NOT IN (SELECT j.account_id, j.voucher_id FROM job AS j)
+				AND (v.account_id, v.order_id) NOT IN (SELECT j.account_id, j.order_id FROM job AS j WHERE j.order_id IS NOT NULL)`)),
 	}
 }
 
@@ -497,7 +498,7 @@ const selectCardPage = `SELECT EXISTS (SELECT 1 FROM gift_import AS m
 		c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 		c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-		c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+		c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	WHERE (v.account_id, v.id) > ($1, $2) ORDER BY v.account_id, v.id LIMIT $3`
 

@@ -293,7 +293,9 @@ type loaded struct {
 
 // waits tells whether the message that brings the gift is still to be sent.
 func (g *loaded) waits() bool {
-	brings := func(j ledger.Job) bool { return j.Kind == ledger.GiftJob }
+	brings := func(j ledger.Job) bool {
+		return j.Kind == ledger.GiftJob || j.OrderID == g.OrderID && g.Card.Attachment != "" && g.Status == gift.Pending
+	}
 	return g.Status.Receivable() && slices.ContainsFunc(g.jobs, brings)
 }
 
@@ -324,7 +326,7 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 			c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 			c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 			c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-			c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+			c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 		FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 		WHERE v.account_id = $1 AND v.id = $2`, key, func(rows *sql.Rows) (err error) {
 		g.Gift, _, err = record.ScanGift(e.db.Keys, rows)
@@ -340,10 +342,11 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 		})
 	}
 	if err == nil {
-		err = db.Each(ctx, tx, `SELECT j.id, j.kind, j.contact FROM job AS j WHERE j.account_id = $1 AND j.voucher_id = $2`,
-			key, func(rows *sql.Rows) error {
+		err = db.Each(ctx, tx, `SELECT j.id, j.kind, j.contact, j.order_id FROM job AS j
+			WHERE j.account_id = $1 AND (j.voucher_id = $2 OR j.order_id = $3)`,
+			append(key, db.KeyOf(g.OrderID)), func(rows *sql.Rows) error {
 				var j ledger.Job
-				err := rows.Scan(db.ScanID(&j.ID), &j.Kind, &j.Contact)
+				err := rows.Scan(db.ScanID(&j.ID), &j.Kind, &j.Contact, db.ScanID(&j.OrderID))
 				g.jobs = append(g.jobs, j)
 				return err
 			})

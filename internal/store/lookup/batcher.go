@@ -126,7 +126,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 			c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 			c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 			c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-			c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+			c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 		FROM json_each($1) AS w CROSS JOIN secret AS s ON s.hash = unhex(w.value)
 		CROSS JOIN voucher AS v ON v.account_id = s.account_id AND v.id = s.voucher_id
 		CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
@@ -150,7 +150,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 					c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-					c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+					c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 				WHERE v.account_id = s.account_id AND v.id = s.voucher_id AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
@@ -268,7 +268,7 @@ var (
 				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			CROSS JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
@@ -290,7 +290,7 @@ var (
 					c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 					c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index,
 					c.reference, c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes,
-					c.related_order_id, c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+					c.related_order_id, c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 				FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
@@ -310,7 +310,7 @@ var (
 				c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id,
 				c.scheduled, c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference,
 				c.first_name, c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id,
-				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+				c.related_order_number, c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 			FROM voucher AS v JOIN card AS c ON c.account_id = $1 AND c.voucher_id = v.id
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}

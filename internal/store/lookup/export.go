@@ -29,7 +29,7 @@ const selectGiftsAfter = `SELECT v.account_id, v.id, v.order_id, v.program_id, v
 		c.equivalent_value, c.sender, c.recipient, c.contact, c.message, c.method, c.design_id, c.scheduled,
 		c.delivery_date, c.delivery_zone, c.delivered_at, c.recipient_index, c.reference, c.first_name,
 		c.last_name, c.email_address, c.storefront_id, c.notes, c.related_order_id, c.related_order_number,
-		c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price, 0) AS price, c.sealed_message
+		c.language, c.vat_treatment, c.vat_rate, NULLIF(c.price || c.attachment, '0') AS bought, c.sealed_message
 	FROM voucher AS v JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	WHERE v.account_id = $1 AND v.id > $2 AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))

@@ -12,7 +12,6 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
-	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/sealed"
 	"boon.example/internal/store/db"
@@ -132,24 +131,29 @@ func cardFields(c *gift.Card, secrets, message *[]byte) []any {
 		db.ScanTime(&c.DeliveryDate), &c.DeliveryZone,
 		db.ScanTime(&c.DeliveredAt), &c.RecipientIndex, &p.Reference, &p.FirstName, &p.LastName, &p.EmailAddress,
 		db.ScanID(&p.StorefrontID),
-		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber, &c.Language, &c.VATTreatment, &c.VATRate, scanPrice{&p.Price},
+		&c.Notes, &c.RelatedOrderID, &c.RelatedOrderNumber, &c.Language, &c.VATTreatment, &c.VATRate, scanBought{c},
 		message,
 	}
 }
 
-// scanPrice reads what was paid for a gift. It is NULL where nobody said, as nearly everywhere: see scanBuyer.
-type scanPrice struct{ to *money.Amount }
+// scanBought reads what few cards have: what was paid for the gift, and as what it goes to its buyer with the others of
+// its order: "1500pdf". It is NULL where a card has neither, as nearly everywhere: see scanRare.
+type scanBought struct{ to *gift.Card }
 
 // Scan implements sql.Scanner.
-func (s scanPrice) Scan(column any) error {
-	var price sql.NullInt64
-	if column != nil {
-		if err := price.Scan(column); err != nil {
-			return err
-		}
+func (s scanBought) Scan(column any) error {
+	s.to.Purchase.Price, s.to.Attachment = 0, ""
+	if column == nil {
+		return nil
 	}
-	*s.to = money.Amount(price.Int64)
-	return nil
+	var bought sql.NullString
+	if err := bought.Scan(column); err != nil {
+		return err
+	}
+	price := strings.TrimRight(bought.String, "abcdefghijklmnopqrstuvwxyz")
+	s.to.Attachment = gift.Attachment(bought.String[len(price):])
+	_, err := fmt.Sscan(price, &s.to.Purchase.Price)
+	return err
 }
 
 // InsertCard writes rows that CardRow made.
@@ -158,19 +162,19 @@ var InsertCard = &db.Query{What: "writing into card",
 			sender, recipient, contact, message, method, design_id, scheduled, delivery_date, delivery_zone,
 			delivered_at, recipient_index, reference, first_name, last_name, email_address, storefront_id,
 			notes, related_order_id, related_order_number, language, vat_treatment, vat_rate, price,
-			sealed_message, terms_of_order)
+			sealed_message, terms_of_order, attachment)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-			$22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
+			$22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)`,
 	Postgres: `INSERT INTO card (account_id, voucher_id, secrets, label, terms, promotional_terms, equivalent_value,
 			sender, recipient, contact, message, method, design_id, scheduled, delivery_date, delivery_zone,
 			delivered_at, recipient_index, reference, first_name, last_name, email_address, storefront_id,
 			notes, related_order_id, related_order_number, language, vat_treatment, vat_rate, price,
-			sealed_message, terms_of_order)
+			sealed_message, terms_of_order, attachment)
 		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::TEXT[], $5::TEXT[], $6::TEXT[],
 			$7::BIGINT[], $8::TEXT[], $9::TEXT[], $10::TEXT[], $11::TEXT[], $12::BIGINT[], $13::BYTEA[],
 			$14::BOOLEAN[], $15::BIGINT[], $16::TEXT[], $17::BIGINT[], $18::BIGINT[], $19::TEXT[], $20::TEXT[],
 			$21::TEXT[], $22::TEXT[], $23::BYTEA[], $24::TEXT[], $25::TEXT[], $26::TEXT[], $27::TEXT[],
-			$28::TEXT[], $29::TEXT[], $30::BIGINT[], $31::BYTEA[], $32::BOOLEAN[])`}
+			$28::TEXT[], $29::TEXT[], $30::BIGINT[], $31::BYTEA[], $32::BOOLEAN[], $33::TEXT[])`}
 
 // CardRow is a gift's card; without terms of its own, those of its order are its terms.
 func CardRow(keys *sealed.Keys, g *gift.Gift, secrets []byte, ownTerms bool) []any {
@@ -187,7 +191,7 @@ func CardRow(keys *sealed.Keys, g *gift.Gift, secrets []byte, ownTerms bool) []a
 		db.OrNull(p.StorefrontID),
 		c.Notes, c.RelatedOrderID, c.RelatedOrderNumber, c.Language, string(c.VATTreatment), string(c.VATRate),
 		int64(p.Price),
-		SealMessage(keys, g), !ownTerms,
+		SealMessage(keys, g), !ownTerms, string(c.Attachment),
 	}
 }
 

@@ -4349,6 +4349,11 @@ export interface components {
              * @description The gift.
              */
             voucherID: string;
+            /**
+             * @description Only of a gift that goes to its buyer (deliverTo). `true` sends it with the others of its order, in one e-mail as the first time: those that still go to
+             *     the buyer and can be sent again. deliveryMethodID is 1 or left out then, and recipientContact is the buyer's corrected address.
+             */
+            withOrder?: boolean | null;
         };
         /** @description The gift as it is now, and where it can be seen. */
         ResentGiftAnswer: components["schemas"]["Voucher"] & {
@@ -4864,6 +4869,19 @@ export interface components {
         /** @description One gift definition, its recipients and how it was paid. */
         SendGift: {
             /**
+             * @description As what the gifts are attached, beside deliverTo: `pdf`, cards to be printed, ten to a page, or a page for a single gift; `csv`, a table with
+             *     one line for each gift. When absent, `pdf`.
+             * @enum {string}
+             */
+            attachment?: "pdf" | "csv";
+            /**
+             * @description External purchase. `buyer` sends all gifts to externalTransactionCustomerEmailAddress, in one e-mail that has them attached, in
+             *     externalTransactionCustomerLanguage. Then deliveryMethodID is 1, no recipientContact is given, and each gift shows its recipientDescription
+             *     and its message, in its recipientLanguage. When absent, each gift goes to its recipient.
+             * @enum {string}
+             */
+            deliverTo?: "buyer";
+            /**
              * Format: uuid
              * @description External purchase, required. A storefront of the account, which tracks where gifts were purchased.
              */
@@ -5374,13 +5392,18 @@ export interface components {
              */
             voucherPublicToken?: string | null;
         };
-        /** @description A gift. Every member but graceUntil is always present; null says "none". Where the recipient was contacted is not in it. */
+        /** @description A gift. Every member but graceUntil, deliverTo and attachment is always present; null says "none". Where the recipient was contacted is not in it. */
         Voucher: {
             /**
              * Format: uuid
              * @description The account the gift is good for.
              */
             accountID: string;
+            /**
+             * @description Only beside deliverTo: as what the gift is attached.
+             * @enum {string}
+             */
+            attachment?: "pdf" | "csv";
             /**
              * Format: double
              * @description How much can be redeemed or held: the current balance without what is held.
@@ -5404,6 +5427,11 @@ export interface components {
              * @description What is left of it.
              */
             currentBalance: number;
+            /**
+             * @description Only of a gift that goes to its buyer with the others of its order, in one e-mail.
+             * @enum {string}
+             */
+            deliverTo?: "buyer";
             /**
              * Format: date-time
              * @description When it was delivered; null, not yet.

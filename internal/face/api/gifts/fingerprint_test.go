@@ -31,7 +31,8 @@ func TestFingerprintsDiffer(t *testing.T) {
 		`"validStarting":"2026-03-01T00:00:00Z"`, `"promotionID":"22222222-2222-2222-2222-222222222222"`,
 		`"externalStorefrontID":"22222222-2222-2222-2222-222222222222"`, `"recipients":[{}]`, `"recipients":[{},{}]`,
 		`"recipients":[{"message":"a"},{}]`, `"recipients":[{"recipientLanguage":"de"},{}]`,
-		`"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`} {
+		`"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`,
+		`"deliverTo":"buyer"`, `"attachment":"pdf"`, `"attachment":"csv"`} {
 		bodies = append(bodies, "{"+m+"}")
 	}
 	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`,

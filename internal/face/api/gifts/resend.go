@@ -3,6 +3,7 @@ package gifts
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"boon.example/internal/base/normalize"
@@ -34,6 +35,7 @@ func readResending(o *wire.Object) (r resending) {
 		r.Method = method
 	}
 	r.Contact = normalize.Address(o.Line("recipientContact", maxContact))
+	r.Together = o.True("withOrder")
 	return r
 }
 
@@ -54,6 +56,10 @@ func ResendGift(c *Call) (ledger.Answer, error) {
 		return as
 	})
 	asked.Context, asked.Caller, asked.Deliverable = c.Actor(guid.ID{}), c.Caller, c.deliverableBy
+	if asked.Together {
+		problems.Refuse(asked.Check(c.Now))
+		return c.dispatch(request, asked.VoucherID, problems, &ledger.ResendOrder{Resend: asked.Resend})
+	}
 	return c.dispatch(request, asked.VoucherID, problems, &ledger.Resend{VoucherID: asked.VoucherID, Resend: asked.Resend})
 }
 
@@ -111,6 +117,14 @@ func (c *Call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 			return ledger.Answer{}, problems.Err()
 		}
 		return r.Refuse(problems.Err())
+	}
+	if whole, ok := cmd.(*ledger.ResendOrder); ok {
+		ids, err := c.gifts(several{OrderID: g.OrderID})
+		if err != nil {
+			return ledger.Answer{}, err
+		}
+		whole.Known = g.Card.Contact
+		whole.VoucherIDs = append([]guid.ID{g.ID}, slices.DeleteFunc(ids, func(id guid.ID) bool { return id == g.ID })...)
 	}
 	replace, replaced := cmd.(*ledger.Replace)
 	if resend, ok := cmd.(*ledger.Resend); ok {

@@ -52,6 +52,8 @@ func readSend(o *wire.Object) *order.Send {
 	s.Sender = o.Text("senderDescription")
 	s.PaymentMethodID = o.Integer("paymentMethodID")
 	s.Payment = readPayment(o)
+	s.DeliverTo = o.Text("deliverTo")
+	s.Attachment = o.Text("attachment")
 	s.NotifyBuyer = o.Boolean("notifyBuyer")
 	s.BuyerLanguage = readLanguage(o, "externalTransactionCustomerLanguage")
 	s.Notes = o.Text("notes")
@@ -319,7 +321,7 @@ func writeOrder(w *wire.Writer, r ledger.Result, c *Call, lacking [][]string) {
 func (c *Call) notPrintable(gifts []gift.Gift) [][]string {
 	all, known := make([][]string, len(gifts)), map[string]bool{}
 	for n := range gifts {
-		if gifts[n].Card.Method == contact.Printed {
+		if gifts[n].Card.Method == contact.Printed || gifts[n].Card.Attachment == gift.AsPDF {
 			all[n] = c.lacking(&gifts[n].Card, known)
 		}
 	}

@@ -44,6 +44,10 @@ func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 	w.TextOrNull("message", g.Card.Message)
 	w.TextOrNull("recipientLanguage", g.Card.Language)
 	w.Integer("deliveryMethodID", int(g.Card.Method))
+	if g.Card.Attachment != "" {
+		w.Text("deliverTo", gift.ToBuyer)
+		w.Text("attachment", string(g.Card.Attachment))
+	}
 	w.InstantOrNull("deliveryDate", g.Card.DeliveryDate)
 	w.InstantOrNull("deliveredAt", g.Card.DeliveredAt)
 	w.IDOrNull("voucherDesignID", g.Card.DesignID)

@@ -136,9 +136,10 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 	if file == nil {
 		return nil, nil, refusal.New(refusal.ValidationFailure, "%s", say("no-file"))
 	}
-	g := map[string]any{}
-	if typed("to") == onPaper {
-		g["deliveryMethodID"] = int(contact.Printed)
+	g := howItGoes(typed("to"))
+	anonymous := g != nil // no contact of the file is used
+	if !anonymous {
+		g = map[string]any{}
 	}
 	addTexts(g, typed, map[string]string{"senderDescription": "sender"})
 	order, err := orderAround(r, typed, g)
@@ -147,7 +148,7 @@ func readUpload(r *desk.Request, typed func(string) string) (*sendlist.List, *se
 	}
 	l := &sendlist.List{AccountID: r.Account.ID, MemberID: r.Member.ID, Member: r.Member.Name, Address: r.Address(),
 		File: sendlist.Short(name), MadeAt: r.Real}
-	asked := sendlist.Asked{Printed: typed("to") == onPaper, Message: typed("message"), Say: say, Words: r.Words,
+	asked := sendlist.Asked{Printed: anonymous, Message: typed("message"), Say: say, Words: r.Words,
 		Amount: func(text string) (money.Number, money.Amount, error) {
 			return readAmountOf(r, text)
 		}}

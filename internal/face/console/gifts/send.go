@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
+	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -34,6 +35,8 @@ func (f *pages) sendPages() []desk.Page {
 const (
 	asPresent = "present" // nobody pays: a promotion says what it is for
 	onPaper   = "paper"
+	toBuyer   = "buyer" // all in one e-mail, as a PDF
+	asTable   = "table" // the same as a table
 	later     = "later"
 )
 
@@ -137,8 +140,8 @@ func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
-	g := map[string]any{"deliveryMethodID": int(contact.Printed)}
-	if typed("to") != onPaper {
+	g := howItGoes(typed("to"))
+	if g == nil {
 		if typed("contact") == "" {
 			return nil, errNoContact
 		}
@@ -153,6 +156,17 @@ func orderOf(r *desk.Request, typed func(string) string) (map[string]any, error)
 	addTexts(g, typed, map[string]string{"recipientDescription": "recipient", "senderDescription": "sender",
 		"message": "message"})
 	return orderAround(r, typed, g)
+}
+
+// howItGoes is the gift of a form that says no contact; nil: it goes to one.
+func howItGoes(to string) map[string]any {
+	switch to {
+	case onPaper:
+		return map[string]any{"deliveryMethodID": int(contact.Printed)}
+	case toBuyer, asTable:
+		return map[string]any{"deliveryMethodID": int(contact.Email)}
+	}
+	return nil
 }
 
 // readValue reads what a gift is to be worth.
@@ -186,6 +200,12 @@ func orderAround(r *desk.Request, typed func(string) string, g map[string]any) (
 		g["hasScheduledDelivery"], g["deliveryDate"] = true, at.Format(time.RFC3339)
 	}
 	order := map[string]any{"monetaryGift": g}
+	switch typed("to") {
+	case toBuyer:
+		order["deliverTo"] = gift.ToBuyer
+	case asTable:
+		order["deliverTo"], order["attachment"] = gift.ToBuyer, string(gift.AsCSV)
+	}
 	if typed("how") == asPresent {
 		order["paymentMethodID"], order["promotionID"] = 4, typed("promotion")
 		return order, nil

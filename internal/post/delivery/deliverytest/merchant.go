@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"boon.example/internal/base/fair"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -16,6 +17,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/delivery"
+	"boon.example/internal/post/print"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
 )
@@ -48,7 +50,7 @@ func Open(t *testing.T) *Shop {
 	h.Gateways = &delivery.Gateways{
 		Email: outbox, SMS: outbox, PublicURL: "https://gifts.example.com",
 		Directory: func() *merchant.Directory { return directory },
-		Entry:     s.Entry,
+		Entry:     s.Entry, Gifts: s.Gifts, Fonts: print.BuiltIn(), Printer: fair.New(1),
 	}
 	h.Worker = &delivery.Worker{
 		Jobs: s, Log: slog.New(slog.DiscardHandler), Gateway: h.Gateways,
