@@ -62,6 +62,46 @@ func (c *Client) UnblockGift(ctx context.Context, r UnblockGiftRequest) (*Blocke
 	return answered(ctx, c, post(OpUnblockGift, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
 }
 
+// LinkCustomerRequest asks that a gift is found by a customer, see [GiftsFilter].
+type LinkCustomerRequest struct {
+	VoucherID  string `json:"voucherID,omitzero"`
+	CustomerID string `json:"customerID,omitzero"` // the caller's own id of the customer
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// UnlinkCustomerRequest asks that a gift is found by its customer no more.
+type UnlinkCustomerRequest struct {
+	VoucherID  string `json:"voucherID,omitzero"`
+	CustomerID string `json:"customerID,omitzero"` // only if it is linked to this customer; absent: to whomever
+
+	IdempotencyKey string `json:"-"` // absent: a new one
+}
+
+// CustomerLink tells whether a gift is linked to a customer now. To whom, the gift itself says.
+type CustomerLink struct {
+	VoucherID string  `json:"voucherID"`
+	Linked    bool    `json:"linked"`
+	Status    Status  `json:"status"`
+	StatusID  int     `json:"statusID"`
+	EntryID   string  `json:"entryID"` // "": it was so already
+	Outcome   Outcome `json:"outcome"`
+	Meta      Meta    `json:"-"`
+}
+
+// LinkCustomer links a gift to a customer. It restricts nothing: whoever has the code redeems the gift. A gift that is
+// linked to another customer is [CodeAlreadyLinked].
+func (c *Client) LinkCustomer(ctx context.Context, r LinkCustomerRequest) (*CustomerLink, error) {
+	var a CustomerLink
+	return answered(ctx, c, post(OpLinkCustomer, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
+}
+
+// UnlinkCustomer ends the link of a gift to a customer.
+func (c *Client) UnlinkCustomer(ctx context.Context, r UnlinkCustomerRequest) (*CustomerLink, error) {
+	var a CustomerLink
+	return answered(ctx, c, post(OpUnlinkCustomer, giftingPath, r, r.IdempotencyKey), &a, &a.Meta)
+}
+
 // AdjustGiftRequest asks to correct a balance.
 type AdjustGiftRequest struct {
 	VoucherID  string     `json:"voucherID,omitzero"`

@@ -22,6 +22,7 @@ const (
 	AlreadyReversed             Code = "ALREADY_REVERSED"
 	HoldNotOpen                 Code = "HOLD_NOT_OPEN"
 	AlreadyActivated            Code = "ALREADY_ACTIVATED"
+	AlreadyLinked               Code = "ALREADY_LINKED"
 	IdempotencyMismatch         Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress           Code = "REQUEST_IN_PROGRESS"
 	RateLimited                 Code = "RATE_LIMITED"

@@ -3,9 +3,9 @@
 // A [Client] is made once and shared by all goroutines. Its methods are named after the endpoints: [Client.SendGift],
 // [Client.ValidateGift], [Client.RedeemGift], [Client.ReverseRedemption], [Client.CancelGift],
 // [Client.ReinstateGift], [Client.ResendGift], [Client.RescheduleGift], [Client.BlockGift],
-// [Client.UnblockGift], [Client.AdjustGift], [Client.ExtendGift], and the look-ups [Client.Gift],
-// [Client.Gifts], [Client.History] and [Client.RequestStatus]. [Client.RedeemSafely] is what a till wants in place of
-// RedeemGift.
+// [Client.UnblockGift], [Client.AdjustGift], [Client.ExtendGift], [Client.LinkCustomer], and the
+// look-ups [Client.Gift], [Client.Gifts], [Client.History] and [Client.RequestStatus]. [Client.RedeemSafely] is what a
+// till wants in place of RedeemGift.
 //
 // # Money is exact
 //

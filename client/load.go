@@ -17,7 +17,8 @@ type ReloadGiftRequest struct {
 	PricePaid                               Decimal       `json:"pricePaid,omitzero"` // absent: Amount
 	PaymentMethodID                         PaymentMethod `json:"paymentMethodID,omitzero"`
 	ExternalPayment
-	Reference string `json:"reference,omitzero"` // the till's own id of the sale
+	Reference  string `json:"reference,omitzero"`  // the till's own id of the sale
+	CustomerID string `json:"customerID,omitzero"` // your own id of the customer to whom the gift is linked
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }

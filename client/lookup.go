@@ -25,6 +25,7 @@ type GiftsFilter struct {
 	CreatedFrom                        time.Time
 	CreatedTo                          time.Time // exclusive
 	ExternalTransactionReferenceNumber string
+	CustomerID                         string // to whom they are linked
 	ExternalStorefrontID               string
 	OrderID                            string
 	LastFour                           string // of the code
@@ -47,6 +48,7 @@ func (f GiftsFilter) query() url.Values {
 	set("createdFrom", instant(f.CreatedFrom))
 	set("createdTo", instant(f.CreatedTo))
 	set("externalTransactionReferenceNumber", f.ExternalTransactionReferenceNumber)
+	set("customerID", f.CustomerID)
 	set("externalStorefrontID", f.ExternalStorefrontID)
 	set("orderID", f.OrderID)
 	set("lastFour", f.LastFour)
@@ -173,6 +175,15 @@ func (c *Client) Gifts(ctx context.Context, f GiftsFilter) iter.Seq2[Voucher, er
 // EntryKind is what an entry of a history records. The kinds stand in names.go.
 type EntryKind string
 
+// LinkChange is what an entry did to the link of a gift to a customer; "": nothing.
+type LinkChange string
+
+// What an entry can do.
+const (
+	LinkMade  LinkChange = "MADE"
+	LinkEnded LinkChange = "ENDED"
+)
+
 // Entry is one row of a gift's history. The amounts up to any entry add up to its CurrentBalance.
 type Entry struct {
 	EntryID          string    `json:"entryID"`
@@ -207,7 +218,8 @@ type Entry struct {
 	ReasonCode                         ReasonCode `json:"reasonCode"` // of a block and an adjustment
 	Reason                             string     `json:"reason"`
 	ValidUntil                         time.Time  `json:"validUntil"` // of an extension
-	RequestID                          string     `json:"requestID"`  // of the call that caused it
+	CustomerLink                       LinkChange `json:"customerLink"`
+	RequestID                          string     `json:"requestID"` // of the call that caused it
 	Meta                               Meta       `json:"-"`
 }
 

@@ -27,6 +27,8 @@ const (
 	OpAdjustGift        Operation = "adjust-gift"
 	OpExtendGift        Operation = "extend-gift"
 	OpReplaceGift       Operation = "replace-gift"
+	OpLinkCustomer      Operation = "link-customer"
+	OpUnlinkCustomer    Operation = "unlink-customer"
 )
 
 // The kinds of entry.
@@ -57,4 +59,6 @@ const (
 	EntryReplaced              EntryKind = "REPLACED"
 	EntryExtended              EntryKind = "EXTENDED"
 	EntryImported              EntryKind = "IMPORTED"
+	EntryCustomerLinked        EntryKind = "CUSTOMER_LINKED"
+	EntryCustomerUnlinked      EntryKind = "CUSTOMER_UNLINKED"
 )

@@ -96,6 +96,7 @@ type Recipient struct {
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
 	RecipientLanguage    string         `json:"recipientLanguage,omitzero"` // absent: the gift's
+	CustomerID           string         `json:"customerID,omitzero"`        // your own id of the customer that it is linked to
 }
 
 // MonetaryGift is a gift of a value in the account's currency.
@@ -112,6 +113,7 @@ type MonetaryGift struct {
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
 	RecipientLanguage    string         `json:"recipientLanguage,omitzero"` // BCP 47, such as de; absent: the account's
+	CustomerID           string         `json:"customerID,omitzero"`        // your own id of the customer that it is linked to
 	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
 	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
 	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"` // IANA or Windows id; absent: the account's
@@ -134,6 +136,7 @@ type ItemGift struct {
 	RecipientContact     string         `json:"recipientContact,omitzero"`
 	Message              string         `json:"message,omitzero"`
 	RecipientLanguage    string         `json:"recipientLanguage,omitzero"`
+	CustomerID           string         `json:"customerID,omitzero"` // your own id of the customer that it is linked to
 	HasScheduledDelivery bool           `json:"hasScheduledDelivery,omitzero"`
 	DeliveryDate         time.Time      `json:"deliveryDate,omitzero"`
 	DeliveryTimezoneID   string         `json:"deliveryTimezoneId,omitzero"`

@@ -70,7 +70,8 @@ type ActivateGiftRequest struct {
 
 	ExternalPayment
 
-	Reference string `json:"reference,omitzero"`
+	Reference  string `json:"reference,omitzero"`
+	CustomerID string `json:"customerID,omitzero"` // your own id of the customer to whom the card is linked
 
 	IdempotencyKey string `json:"-"` // absent: a new one
 }

@@ -81,6 +81,7 @@ type Voucher struct {
 	RecipientDescription string         `json:"recipientDescription"`
 	Message              string         `json:"message"`
 	RecipientLanguage    string         `json:"recipientLanguage"` // BCP 47; "": the account's
+	CustomerID           string         `json:"customerID"`        // that it is linked to; "": none, or it is told by ValidateGift
 	DeliveryMethodID     DeliveryMethod `json:"deliveryMethodID"`
 	DeliveryDate         time.Time      `json:"deliveryDate"` // zero: at once
 	DeliveredAt          time.Time      `json:"deliveredAt"`  // zero: not yet

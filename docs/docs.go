@@ -57,6 +57,7 @@ var Served = map[string]string{
 	"guides/import.md":            "docs/import",
 	"guides/wallet.md":            "docs/wallet",
 	"guides/my-gifts.md":          "docs/my-gifts",
+	"guides/customers.md":         "docs/customers",
 	"guides/cards.md":             "docs/cards",
 	"guides/care.md":              "docs/care",
 	"guides/going-live.md":        "docs/going-live",

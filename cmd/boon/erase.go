@@ -18,25 +18,27 @@ import (
 )
 
 type eraseCmd struct {
-	Contact string `required:"" placeholder:"CONTACT" help:"E-mail address or telephone number of the person."`
-	Account string `placeholder:"ID" help:"Only in this account. Default: in all."`
-	DryRun  bool   `help:"Count, and change nothing."`
-	Force   bool   `help:"Erase also where the gift is still to be sent: its delivery then fails, and it can be used by its code."`
-	Vacuum  bool   `help:"Write the embedded database anew afterwards, which keeps every call that writes waiting."`
+	Contact  string `placeholder:"CONTACT" help:"E-mail address or telephone number of the person."`
+	Customer string `name:"customer-id" placeholder:"TEXT" help:"Your own id of the person, which gifts are linked to as customerID."`
+	Account  string `placeholder:"ID" help:"Only in this account. Default: in all."`
+	DryRun   bool   `help:"Count, and change nothing."`
+	Force    bool   `help:"Erase also where the gift is still to be sent: its delivery then fails, and it can be used by its code."`
+	Vacuum   bool   `help:"Write the embedded database anew afterwards, which keeps every call that writes waiting."`
 	database
 }
 
 func (eraseCmd) Help() string {
 	return `Takes a person's names, contact and messages out of gifts, their histories and whatever else is kept, beside a running service.
 Where gifts go or went to the contact: the recipient's name, the message and the notes. Where a customer has the e-mail address: the
-customer's names and address, the sender's name if it has one of theirs, the message and the notes. Gifts keep their codes and balances,
+customer's names and address, the sender's name if it has one of theirs, the message and the notes. Where gifts are linked to the
+customer-id: the link. A link also goes with the recipient of the gift. Gifts keep their codes and balances,
 entries their amounts, keys, locations, references and times. boon verify holds afterwards.
 
 A repeated call gets its first answer without what was erased. Backups keep all until they are deleted; PostgreSQL keeps it until VACUUM.
 
 Example:
 
-    boon erase --contact ana@example.com --dry-run`
+    boon erase --contact ana@example.com --customer-id 4711 --dry-run`
 }
 
 // Run erases what is said of a person.
@@ -95,6 +97,9 @@ var textedOnce = regexp.MustCompile(`^\+[0-9]{8,15}$`)
 // readContact makes of the contact what gifts have. A number without its country code is read as the account reads it,
 // where one is named.
 func (c *eraseCmd) readContact(accounts []*merchant.Account) error {
+	if c.Customer = normalize.String(c.Customer); c.Contact == "" && c.Customer != "" {
+		return nil
+	}
 	said, method := normalize.Address(strings.TrimSpace(c.Contact)), contact.SMS
 	if strings.Contains(said, "@") {
 		method = contact.Email
@@ -124,16 +129,18 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 	if err != nil {
 		return n, err
 	}
-	ids, err := s.Eraser.Find(t, a.ID, c.Contact, func(rows int) {
+	ids, err := s.Eraser.Find(t, a.ID, c.Contact, c.Customer, func(rows int) {
 		seen += int64(rows)
 		looked(seen, max(seen, all))
 	})
 	if err != nil {
 		return n, err
 	}
-	ask := erase.Request{Account: a, Contact: c.Contact, Force: c.Force, DryRun: c.DryRun}
-	// Before the gifts: who is signed in would else see meanwhile what is left of them.
-	if n.Guests, err = s.Eraser.Guests(t, ask); err != nil || len(ids) == 0 {
+	ask := erase.Request{Account: a, Contact: c.Contact, CustomerID: c.Customer, Force: c.Force, DryRun: c.DryRun}
+	if c.Contact != "" { // before the gifts: who is signed in would else see meanwhile what is left of them
+		n.Guests, err = s.Eraser.Guests(t, ask)
+	}
+	if err != nil || len(ids) == 0 {
 		return n, err
 	}
 	if !c.DryRun {
@@ -155,6 +162,9 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 
 // lists tells how many lists of *Send to many* name the person. They stay as they are: some of it may be sent already.
 func (c *eraseCmd) lists(t *terminal.Terminal, s *store.Store, a *merchant.Account) (int, error) {
+	if c.Contact == "" { // they name no customers
+		return 0, nil
+	}
 	lists, until, err := s.SendListsTo(t, a.ID, func(is string) bool {
 		if strings.Contains(c.Contact, "@") {
 			return contact.FoldEmail(is) == contact.FoldEmail(c.Contact)

@@ -73,7 +73,7 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 		b = appendText(b, text)
 	}
 	b = append(b, p.StorefrontID[:]...)
-	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedOn.IsZero() && p.Price == 0 {
+	if e.Actor.Person == "" && e.Sale.IsZero() && e.IssuedOn.IsZero() && p.Price == 0 && e.Link == "" {
 		return b
 	}
 	b = appendText(b, e.Actor.Person)
@@ -85,6 +85,9 @@ func appendEntry(b []byte, e *gift.Entry) []byte {
 	}
 	if p.Price != 0 {
 		b = appendNumber(b, p.Price)
+	}
+	if e.Link != "" {
+		b = appendText(b, e.Link)
 	}
 	return b
 }

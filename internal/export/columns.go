@@ -63,6 +63,7 @@ var giftColumns = []column[*gift.Gift]{
 	{"firstName", false, func(_ *Options, g *gift.Gift) string { return g.Card.Purchase.FirstName }},
 	{"lastName", false, func(_ *Options, g *gift.Gift) string { return g.Card.Purchase.LastName }},
 	{"emailAddress", false, func(_ *Options, g *gift.Gift) string { return g.Card.Purchase.EmailAddress }},
+	{"customerID", false, func(_ *Options, g *gift.Gift) string { return g.CustomerID }},
 	{"notes", false, func(_ *Options, g *gift.Gift) string { return g.Card.Notes }},
 	{"programID", false, func(_ *Options, g *gift.Gift) string { return id(g.ProgramID) }},
 	{"promotionID", false, func(_ *Options, g *gift.Gift) string { return id(g.PromotionID) }},

@@ -16,6 +16,7 @@ type Activate struct {
 	Price      money.Number // that was paid, as the caller wrote it; "": as much as it is worth
 	Worth      money.Amount // of the pieces of an item card together; 0: nobody said
 	Reference  string
+	Customer   string       // whom the card is linked to; "": nobody
 	Most       money.Amount // that a gift of the account may be worth
 }
 
@@ -44,6 +45,7 @@ func (v Voucher) Activate(a Activate) (Voucher, Entry, error) {
 	}
 	e := v.enter(a.Context, Activation, worth, Delivered)
 	e.Reference, e.Purchase = a.Reference, a.Purchase
+	v.link(a.Customer, &e)
 	return v, e, nil
 }
 
@@ -72,8 +74,9 @@ func (v *Voucher) activationOf(a Activate) (money.Amount, error) {
 
 // ReverseActivation makes a card what it was before it was activated, as long as nothing else happened to it but that
 // verification codes were mistyped. These stay counted: else whoever may sell a card and take the sale back could try
-// them all. It fails with NOT_FOUND when t is no activation of this voucher or was made where
-// the caller is not enabled, ALREADY_REVERSED, and REDEMPTION_NOT_ALLOWED.
+// them all. The link to a customer that the sale made ends; one that was made since tells that somebody has the card.
+// It fails with NOT_FOUND when t is no activation of this voucher or was made where the caller is not enabled,
+// ALREADY_REVERSED, and REDEMPTION_NOT_ALLOWED.
 func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 	switch {
 	case t.Entry.Kind != Activation || t.Entry.VoucherID != v.ID || !u.Caller.Enabled(t.Entry.Actor.LocationID):
@@ -88,5 +91,6 @@ func (v Voucher) ReverseActivation(t Undoable, u Undo) (Voucher, Entry, error) {
 	}
 	e := v.enter(u.Context, ActivationReversal, -t.Entry.Delta, NotActivated)
 	e.Reverses = t.Entry.ID
+	v.unlink(&e)
 	return v, e, nil
 }

@@ -40,6 +40,9 @@ func Audit(v Voucher, history []Entry) []string {
 		a.note("it says %d was put into it, blocked %q, %d wrong codes, extended until %v; its history says %d, %q, %v, %v",
 			v.Funded, v.Blocked, v.WrongCodes, v.Extended, a.loaded, a.blocked, a.wrongCodes, a.extended)
 	}
+	if v.CustomerID != "" && !a.linked { // the other way round it was erased
+		a.note("it is linked to a customer; its history says that it is to none")
+	}
 	if v.Replaced != a.replaced {
 		a.note("it says that entry %d gave it its code; its history says %d", v.Replaced, a.replaced)
 	}
@@ -62,6 +65,7 @@ type audit struct {
 	// back since: releases up to 0.1.0 began to count anew then.
 	wrongCodes []int
 	extended   time.Time
+	linked     bool // to a customer
 
 	promotional bool
 	end         time.Time // of its validity
@@ -114,6 +118,9 @@ func (a *audit) step(n int, e Entry) {
 	}
 	if !a.fits(e) || a.blocked != "" && !e.allowedWhenBlocked() {
 		a.note("entry %d (%s, %+d) cannot lead from %s to %s", e.Seq, e.Kind, e.Delta, a.status, e.Status)
+	}
+	if !a.fitsLink(e) {
+		a.note("entry %d (%s) cannot have the link to a customer be %s", e.Seq, e.Kind, e.Link)
 	}
 	if !e.Kind.Held().Allows(e.Held) || !a.fitsHolds(e) {
 		a.note("entry %d (%s) cannot change by %+d what is held, %d", e.Seq, e.Kind, e.Held, sumOf(a.holds))
@@ -231,6 +238,26 @@ func (a *audit) fitsFlags(e Entry) bool {
 	case Extended:
 		fits = a.promotional && !a.end.IsZero() && e.Status.adjustable() && e.Until.After(a.end) && e.Until.After(e.At)
 		a.extended, a.end = e.Until, e.Until
+	}
+	return fits
+}
+
+// fitsLink reports whether an entry of its kind may do what it did to the link to a customer. A link that was made may
+// be made again, as erasing ends one without an entry.
+func (a *audit) fitsLink(e Entry) bool {
+	fits := e.Link == ""
+	switch e.Kind {
+	case Issued, Imported, Reload, Activation:
+		fits = e.Link != LinkEnded
+	case CustomerLinked:
+		fits = e.Link == LinkMade
+	case CustomerUnlinked:
+		fits = e.Link == LinkEnded && a.linked
+	case Resent, ActivationReversal:
+		fits = e.Link == "" || e.Link == LinkEnded && a.linked
+	}
+	if e.Link != "" {
+		a.linked = e.Link == LinkMade
 	}
 	return fits
 }

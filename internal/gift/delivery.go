@@ -132,6 +132,9 @@ func (v Voucher) Resend(was Delivery, r Resend) (_ Voucher, _ Delivery, _ Entry,
 	}
 	e := v.enter(r.Context, Resent, 0, status)
 	e.Reason = change(was, to)
+	if !was.SameRecipient(to) {
+		v.unlink(&e)
+	}
 	return v, to, e, due, nil
 }
 

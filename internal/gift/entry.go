@@ -59,6 +59,7 @@ type Details struct {
 	// Of entries that one call made of several gifts, by RedeemGifts or by giving that back as a whole: the first of
 	// them, and the next one.
 	Sale, Next guid.ID
+	Link       CustomerLink // what became of the link to a customer
 }
 
 // ReasonCode says in one word why somebody changed a gift.

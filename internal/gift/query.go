@@ -18,6 +18,7 @@ type Filter struct {
 	CreatedFrom  time.Time
 	CreatedTo    time.Time // exclusive
 	Reference    string    // of the purchase
+	CustomerID   string    // to whom it is linked
 	OrderID      guid.ID
 	StorefrontID guid.ID
 	MadeBy       string   // the system key that made it; "": any

@@ -14,6 +14,7 @@ type ReloadRequest struct {
 	Amount    money.Amount // in the voucher's unit
 	Number    money.Number // in place of Amount: as the caller wrote it; "": Amount stands
 	Purchase  Purchase
+	Customer  string       // whom the gift is linked to; "": that stays
 	Price     money.Number // that was paid, as the caller wrote it; "": as much as is loaded
 	Reference string
 	Reason    string            // what the caller says of it; "": nothing
@@ -22,8 +23,8 @@ type ReloadRequest struct {
 
 // Reload puts more value into a voucher, at the location of the Context. An empty gift can be used again. It fails
 // with NOT_AUTHORIZED (another location), NOT_SUPPORTED (it is not of money that was paid for, or its program is not
-// reloadable), REDEMPTION_NOT_ALLOWED (it is not in use, or its recipient does not have it yet) and VALIDATION_FAILURE
-// (it would be worth more than one gift may be).
+// reloadable), REDEMPTION_NOT_ALLOWED (it is not in use, or its recipient does not have it yet), VALIDATION_FAILURE
+// (it would be worth more than one gift may be) and ALREADY_LINKED.
 func (v Voucher) Reload(r ReloadRequest) (Voucher, Entry, error) {
 	at := r.Actor.LocationID
 	if !v.AllowedAt(at) {
@@ -53,12 +54,16 @@ func (v Voucher) Reload(r ReloadRequest) (Voucher, Entry, error) {
 	if r.Purchase.Price, err = ReadPrice(refusal.FieldPricePaid, r.Price, v.Currency, amount); err != nil {
 		return v, Entry{}, err
 	}
+	if err := v.mayLink(r.Customer); err != nil {
+		return v, Entry{}, err
+	}
 	status := v.Status
 	if status == Redeemed {
 		status = Claimed
 	}
 	e := v.enter(r.Context, Reload, amount, status)
 	e.Purchase, e.Reference, e.Reason = r.Purchase, r.Reference, r.Reason
+	v.link(r.Customer, &e)
 	return v, e, nil
 }
 

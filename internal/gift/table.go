@@ -42,6 +42,8 @@ const (
 	Replaced              Kind = "REPLACED"
 	Extended              Kind = "EXTENDED"
 	Imported              Kind = "IMPORTED"
+	CustomerLinked        Kind = "CUSTOMER_LINKED"
+	CustomerUnlinked      Kind = "CUSTOMER_UNLINKED"
 )
 
 // kinds is the table of the kinds of entry, in the order in which they are listed for people.
@@ -72,6 +74,8 @@ var kinds = []kindRow{
 	{Replaced, EventReplaced, Stays, Stays, Always, NoLine, Stays, ""},
 	{Extended, EventExtended, Stays, Stays, Always, NoLine, Stays, ""},
 	{Imported, EventCreated, Stays, Stays, Never, LineImported, Grows, ""}, // the events of its import tell of it
+	{CustomerLinked, EventCustomerLinked, Stays, Stays, Always, NoLine, Stays, CustomerUnlinked},
+	{CustomerUnlinked, EventCustomerUnlinked, Stays, Stays, Always, NoLine, Stays, ""},
 }
 
 // kindRow is what there is to know of a kind of entry, but for the steps of a status, which Audit knows.
@@ -241,4 +245,6 @@ const (
 	EventCancelled          EventType = "gift.cancelled"
 	EventReinstated         EventType = "gift.reinstated"
 	EventVerificationFailed EventType = "gift.verification_failed"
+	EventCustomerLinked     EventType = "gift.customer_linked"
+	EventCustomerUnlinked   EventType = "gift.customer_unlinked"
 )

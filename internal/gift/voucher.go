@@ -54,6 +54,8 @@ type Voucher struct {
 	Tells         BuyerNotices // what its buyer is told of it
 	BuyerLanguage string       // in which its buyer reads, a BCP 47 tag; "": the account's
 
+	CustomerID string // by which whoever integrates the interface knows the customer that it is linked to; "": none
+
 	ValidFrom  time.Time // zero: from the start
 	ValidUntil time.Time // the first instant at which it is no longer valid, when it was made; zero: it does not expire
 	Extended   time.Time // that instant, since it was made valid for longer; zero: it was not
@@ -322,6 +324,7 @@ func (g Gift) Begin(c Context) (Gift, Entry) {
 	}
 	e := g.enter(c, Issued, 0, status)
 	e.Purchase.Price = g.Card.Purchase.Price
+	g.beginsLinked(&e)
 	return g, e
 }
 
@@ -329,7 +332,9 @@ func (g Gift) Begin(c Context) (Gift, Entry) {
 // it already, so nothing is delivered.
 func (g Gift) Import(c Context) (Gift, Entry) {
 	g.CreatedAt, g.Card.DeliveredAt = c.Now, c.Now
-	return g, g.enter(c, Imported, 0, Delivered)
+	e := g.enter(c, Imported, 0, Delivered)
+	g.beginsLinked(&e)
+	return g, e
 }
 
 // ComesAlong reports whether the message that brings the gift of this card is that of another one, as the first gift of

@@ -28,6 +28,7 @@ const (
 	Recipient    Field = "recipient"
 	Contact      Field = "contact"
 	Reference    Field = "reference"
+	Customer     Field = "customer" // the merchant's own id of the customer that the gift is linked to
 	PIN          Field = "pin"
 	ValidFrom    Field = "validFrom"
 	Currency     Field = "currency"    // refuses a gift in another currency than the account's
@@ -40,7 +41,7 @@ const (
 // Fields are all of them.
 func Fields() []Field {
 	return []Field{Code, Balance, Quantity, Label, Program, Organization, ValidUntil, IssuedAt, Recipient, Contact,
-		Reference, PIN, ValidFrom, Currency, State, Ended, Promotional, Held}
+		Reference, Customer, PIN, ValidFrom, Currency, State, Ended, Promotional, Held}
 }
 
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.

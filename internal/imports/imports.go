@@ -31,6 +31,7 @@ type Line struct {
 	Recipient  string
 	Contact    string // an e-mail address or a telephone number, in its one form
 	Reference  string
+	Customer   string // "": it is linked to none
 	PIN        string // "": it has none
 }
 

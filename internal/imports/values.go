@@ -34,6 +34,7 @@ func (r *Reader) read() {
 	r.readTimes()
 	r.line.Recipient = r.readLine(Recipient, maxName)
 	r.line.Reference = r.readLine(Reference, maxName)
+	r.line.Customer = r.readLine(Customer, gift.MaxCustomerID)
 	r.readContact()
 	if r.line.PIN = unquoted(r.text(PIN)); r.line.PIN != "" && !gift.IsVerificationCode(r.line.PIN) {
 		r.wrong(PIN, "A PIN has %s.", gift.VerificationCodeForm)

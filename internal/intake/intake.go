@@ -495,7 +495,7 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 	g := gift.Gift{
 		Voucher: gift.Voucher{ID: w.id(), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
 			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
-			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, Verification: line.PIN,
+			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, CustomerID: line.Customer, Verification: line.PIN,
 			TillsOnly: line.PIN == "" && w.report.tillsOnly(w.order, len(line.Code.Reveal()))},
 		Card: gift.Card{Code: line.Code, Token: token, Label: line.Label, Recipient: line.Recipient, Contact: line.Contact,
 			Method: methodFor(line.Contact), DesignID: a.DesignFor(line.LocationID), DeliveryZone: zoneOf(a).String(),

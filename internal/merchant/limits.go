@@ -167,8 +167,8 @@ func (b *Budget) Keep(used Count, places int) error {
 	refused := refusal.New(refusal.RateLimited,
 		"With this key %d calls that moved nothing were kept today, which is the most: "+
 			"refusals under Idempotency-Keys, exports, test clocks advanced, cards replaced, cancellations taken back, gifts "+
-			"blocked, unblocked, extended or rescheduled. Nothing was done; it counts anew at midnight (%s). Calls that move "+
-			"something are answered as ever, and those that are kept nowhere.", most, b.Zone)
+			"blocked, unblocked, extended, rescheduled, or linked to customers. Nothing was done; it counts anew at midnight "+
+			"(%s). Calls that move something are answered as ever, and those that are kept nowhere.", most, b.Zone)
 	refused.RetryAfter = b.Left
 	return refused
 }

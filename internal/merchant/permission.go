@@ -38,9 +38,10 @@ const (
 	MayReport                            // the reports of the books
 	MayImport                            // see imports of gifts of other systems; together with MaySeeCodes, import
 	MayTillsOnly                         // take cards of other systems that are taken at tills only
+	MayLink                              // link-customer and unlink-customer
 
 	// AllPermissions are those of this version.
-	AllPermissions = MayTillsOnly<<1 - 1
+	AllPermissions = MayLink<<1 - 1
 	// Everything is the role all: it has what a later version adds, too.
 	Everything = AllPermissions | 1<<31
 	// SystemPermissions are those of every system key; what it made itself is all that it may cancel and look up.
@@ -77,6 +78,7 @@ var permissionNames = []struct {
 	{"reports", "read reports"},
 	{"import", "import gifts"},
 	{"tills-only", "take cards that are taken at tills only"},
+	{"link", "link gifts to customers"},
 }
 
 // roles are the sets of permissions that have a name.
@@ -85,7 +87,7 @@ var roles = []struct {
 	may  Permissions
 }{
 	{"till", TillRole},
-	{"shop", MaySend | MayCancel | MayResend | MayLookUp},
+	{"shop", MaySend | MayCancel | MayResend | MayLookUp | MayLink},
 	{"office", MayLookUp | MayCancel | MayResend | MayReverse},
 	{"desk", deskRole},
 	{"manager", deskRole | TillPermissions | MaySend | MayTransfer | MayStock | MayTills},
@@ -96,7 +98,7 @@ var roles = []struct {
 }
 
 // deskRole is for whoever hears of lost cards, wrong addresses and double charges.
-const deskRole = MayLookUp | MayResend | MayCancel | MayBlock | MayReplace | MayReverse | MayExtend
+const deskRole = MayLookUp | MayResend | MayCancel | MayBlock | MayReplace | MayReverse | MayExtend | MayLink
 
 // RoleNames lists the roles.
 func RoleNames() (names []string) {

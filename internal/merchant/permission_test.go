@@ -12,17 +12,17 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string]string{
 		"till":   "validate redeem reverse",
-		"shop":   "send cancel resend look-up",
+		"shop":   "send cancel resend look-up link",
 		"office": "reverse cancel resend look-up",
-		"desk":   "reverse cancel resend look-up block extend replace",
+		"desk":   "reverse cancel resend look-up block extend replace link",
 		"manager": "validate redeem reverse send cancel resend look-up transfer activate stock reload block extend " +
-			"cash-out replace tills",
+			"cash-out replace tills link",
 		"bookkeeper": "look-up events audit reports import",
 		"platform":   "look-up webhooks events",
 		"owner": "validate redeem reverse send cancel resend look-up transfer activate stock reload adjust block extend " +
-			"cash-out replace webhooks events audit tills reports import tills-only",
+			"cash-out replace webhooks events audit tills reports import tills-only link",
 		"all": "validate redeem reverse send cancel resend look-up codes transfer activate stock export reload adjust " +
-			"block extend cash-out replace webhooks events audit tills reports import tills-only",
+			"block extend cash-out replace webhooks events audit tills reports import tills-only link",
 	} {
 		p, ok := RoleByName(role)
 		if got := strings.Join(p.Names(), " "); !ok || got != want || p.String() != role {

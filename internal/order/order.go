@@ -377,7 +377,7 @@ func (i *order) gift(n int, r Recipient) gift.Gift {
 			Item: i.Item != nil, Promotional: *i.PaymentMethodID == PromotionalPayment, PromotionID: i.Payment.PromotionID,
 			Items:    i.items,
 			Currency: i.account.Currency, Funded: i.amount, Balance: i.amount,
-			Tells: i.notices(), BuyerLanguage: i.BuyerLanguage,
+			Tells: i.notices(), BuyerLanguage: i.BuyerLanguage, CustomerID: r.CustomerID,
 			ValidFrom: i.validFrom, ValidUntil: i.validUntil, GraceDays: i.graceDays,
 			CreatedAt: i.now,
 		},

@@ -5,6 +5,7 @@ import (
 
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
+	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
@@ -15,6 +16,8 @@ type Recipient struct {
 	Contact  string
 	Message  string
 	Language string // a BCP 47 tag in its canonical form; "": the account's
+	// CustomerID is to whom the gift is linked; "": nobody.
+	CustomerID string
 }
 
 // recipients judges both forms and gives the receivers with their delivery methods.
@@ -30,6 +33,7 @@ func (i *order) recipients() []Recipient {
 	i.require(i.at(refusal.FieldRecipient), single.Name == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldContact), single.Contact == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldMessage), single.Message == "", beside, refusal.FieldRecipients)
+	i.require(i.at(refusal.FieldCustomerID), single.CustomerID == "", beside, refusal.FieldRecipients)
 	i.require(i.at(refusal.FieldMethod), single.Method == nil || contact.Method(*single.Method).Valid(),
 		contact.NotAMethod, refusal.FieldMethod)
 	if n := len(i.Recipients); n == 0 || n > gift.MaxRecipients {
@@ -107,6 +111,7 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 	methodField, contactField := refusal.FieldMethod.In(of), refusal.FieldContact.In(of)
 	i.text(refusal.FieldRecipient.In(of), r.Name, maxName)
 	i.text(refusal.FieldMessage.In(of), r.Message, maxMessage)
+	i.customer(refusal.FieldCustomerID.In(of), r.CustomerID)
 	switch {
 	case method == nil:
 		i.require(methodField, i.absent || i.has(i.at(refusal.FieldMethod)),
@@ -129,5 +134,15 @@ func (i *order) recipient(of refusal.Field, r Recipient, inherited *int) {
 		if _, err := contact.Parse(contact.Method(*method), r.Contact, i.account.TextCountries); err != nil {
 			i.add(contactField, "%s", err)
 		}
+	}
+}
+
+// customer judges to whom a gift is linked. The ids are those of one system, the merchant's: a partner who sells for
+// many merchants has ids of its own, which would name somebody else.
+func (i *order) customer(f refusal.Field, id string) {
+	i.refuse(gift.CheckCustomerID(f, id))
+	if id != "" && i.Caller.Kind == merchant.SystemKey {
+		i.refuse(refusal.At(refusal.NotSupported, f, "A system key links gifts to no customers: leave %s out.",
+			refusal.FieldCustomerID))
 	}
 }

@@ -30,6 +30,7 @@ const (
 	AlreadyReversed     Code = "ALREADY_REVERSED"
 	HoldNotOpen         Code = "HOLD_NOT_OPEN"
 	AlreadyActivated    Code = "ALREADY_ACTIVATED"
+	AlreadyLinked       Code = "ALREADY_LINKED"
 	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
 	RequestInProgress   Code = "REQUEST_IN_PROGRESS"
 	RateLimited         Code = "RATE_LIMITED"
@@ -64,6 +65,7 @@ var table = []struct {
 	{AlreadyReversed, 409, "It is already reversed."},
 	{HoldNotOpen, 409, "The hold is not open any more."},
 	{AlreadyActivated, 409, "The card is already activated."},
+	{AlreadyLinked, 409, "The gift is already linked to another customer."},
 	{IdempotencyMismatch, 422, "The Idempotency-Key belongs to another request."},
 	{RequestInProgress, 409, "The first request with this key is still under way."},
 	{RateLimited, 429, "There were too many attempts."},

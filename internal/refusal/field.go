@@ -94,6 +94,7 @@ const (
 	FieldPromotionalTerms   Field = "promotionalTerms"
 	FieldNotes              Field = "notes"
 	FieldRelatedOrder       Field = "relatedOrder"
+	FieldCustomerID         Field = "customerID"
 	FieldRelatedOrderNumber Field = "relatedOrderNumber"
 )
 

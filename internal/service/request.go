@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"boon.example/internal/contact"
@@ -76,6 +77,10 @@ func (c *Call) RequestTo(op operation.Name, asked func(spell func(string) string
 
 func asWritten(contact string) string { return contact }
 
+// entryOrNothing are the operations whose answers are kept for ever, beside the entry that they name, and that make
+// none where it was so already.
+var entryOrNothing = []operation.Name{operation.ReleaseHold, operation.LinkCustomer, operation.UnlinkCustomer}
+
 // Do runs a command. An outcome of success is written by success, and has this code.
 func (r *Request) Do(cmd ledger.Command, code refusal.Code, success func(*wire.Writer, ledger.Result)) (ledger.Answer,
 	error) {
@@ -83,7 +88,7 @@ func (r *Request) Do(cmd ledger.Command, code refusal.Code, success func(*wire.W
 		if refused, ok := errors.AsType[*refusal.Error](err); ok {
 			return r.render(refused)
 		}
-		if r.Operation == operation.ReleaseHold && len(result.Entries) == 0 {
+		if len(result.Entries) == 0 && slices.Contains(entryOrNothing, r.Operation) {
 			code = ledger.Nothing
 		}
 		return r.Answer(code, func(w *wire.Writer) { success(w, result) })

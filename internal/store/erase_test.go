@@ -152,7 +152,7 @@ func testErase(t *testing.T, open opener) {
 		t.Fatalf("of %q only %q is found", personal, found)
 	}
 	for _, contact := range []string{`"ANA"@EXAMPLE.COM`, "carla@ｅxample.com"} {
-		ids, err := s.Eraser.Find(t.Context(), account.ID, contact, func(int) {})
+		ids, err := s.Eraser.Find(t.Context(), account.ID, contact, "", func(int) {})
 		must(t, err)
 		diff(t, ids, []guid.ID{g.ID})
 		rehearsed, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Contact: contact, DryRun: true}, ids)
@@ -435,7 +435,7 @@ func answered(t *testing.T, s *Store, account guid.ID, texts ...string) (found [
 
 func findAll(t *testing.T, s *Store, account guid.ID, contact string) []guid.ID {
 	t.Helper()
-	ids, err := s.Eraser.Find(t.Context(), account, contact, func(int) {})
+	ids, err := s.Eraser.Find(t.Context(), account, contact, "", func(int) {})
 	must(t, err)
 	return ids
 }
@@ -587,7 +587,7 @@ func testEarlierNumbers(t *testing.T, open opener) {
 		}
 	}
 	for _, contact := range []string{"+447740125623", "+447740125622"} {
-		ids, err := s.Eraser.Find(t.Context(), account, contact, func(int) {})
+		ids, err := s.Eraser.Find(t.Context(), account, contact, "", func(int) {})
 		if err != nil || (len(ids) == 1) != (contact == "+447740125622") {
 			t.Errorf("%s: erases %v, %v", contact, ids, err)
 		}

@@ -110,7 +110,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 			what = holds
 		}
 		if v.Funded != before.Funded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
-			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced {
+			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced || v.CustomerID != before.CustomerID {
 			what = all
 		}
 		by[what] = append(by[what], v)
@@ -129,7 +129,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	}), g.update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Funded),
-			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, db.KeyOf(v.ID), seq}
+			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, v.CustomerID, db.KeyOf(v.ID), seq}
 	})), nil
 }
 

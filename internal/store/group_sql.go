@@ -16,7 +16,7 @@ var (
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items
 					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare
 			FROM json_each($2) AS w CROSS JOIN voucher AS v
 			WHERE v.account_id = $1 AND v.id = unhex(w.value) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`,
@@ -27,7 +27,7 @@ var (
 					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
 						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare
 				FROM voucher AS v
 				WHERE v.account_id = w.account_id AND v.id = w.key AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 					WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))
@@ -37,7 +37,7 @@ var (
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items,
-				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare
+				NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare
 			FROM voucher AS v
 			WHERE v.account_id = $1 AND v.id = ANY($2::BYTEA[]) AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 				WHERE m.account_id = $1 AND m.id = v.import_id AND m.state = 'FINISHED'))`}
@@ -156,18 +156,19 @@ var (
 			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
 	updateVoucher = &db.Query{What: "writing vouchers", Scoped: true, Exact: true,
 		Each: `UPDATE voucher AS t SET balance = $2, status = $3, seq = $4, last = $5, held = $6, holds_end = $7,
-				holds = $8, loaded = $9, wrong_codes = $10, blocked = $11, extended = $12, replaced = $13
-			WHERE t.account_id = $1 AND t.id = $14 AND t.seq = $15`,
+				holds = $8, loaded = $9, wrong_codes = $10, blocked = $11, extended = $12, replaced = $13,
+				customer = $14
+			WHERE t.account_id = $1 AND t.id = $15 AND t.seq = $16`,
 		Postgres: `WITH hit AS (
 				UPDATE voucher AS t SET balance = w.balance, status = w.status, seq = w.seq, last = w.last,
 					held = w.held, holds_end = w.holds_end, holds = w.holds, loaded = w.loaded,
 					wrong_codes = w.wrong_codes, blocked = w.blocked, extended = w.extended,
-					replaced = w.replaced
+					replaced = w.replaced, customer = w.customer
 				FROM (SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BYTEA[],
 					$6::BIGINT[], $7::BIGINT[], $8::TEXT[], $9::BIGINT[], $10::BIGINT[], $11::TEXT[],
-					$12::BIGINT[], $13::BIGINT[], $14::BYTEA[], $15::BIGINT[])
+					$12::BIGINT[], $13::BIGINT[], $14::TEXT[], $15::BYTEA[], $16::BIGINT[])
 					AS r (account_id, balance, status, seq, last, held, holds_end, holds, loaded, wrong_codes,
-						blocked, extended, replaced, id, was_seq) OFFSET 0) AS w
+						blocked, extended, replaced, customer, id, was_seq) OFFSET 0) AS w
 				WHERE t.account_id = w.account_id AND t.id = w.id AND t.seq = w.was_seq RETURNING 1
 			) SELECT 1 / (count(*) = cardinality($2::BIGINT[]))::INT FROM hit`}
 	updateReplays = &db.Query{What: "noting replays", Scoped: true, Exact: true,

@@ -31,6 +31,7 @@ func listFilters(account guid.ID) map[string]gift.Filter {
 		"storefront": func(f *gift.Filter) { f.StorefrontID = newID() },
 		"last four":  func(f *gift.Filter) { f.LastFour = "0000" },
 		"contact":    func(f *gift.Filter) { f.Contacts = []string{"a@b.c", "c@b.a"} },
+		"customer":   func(f *gift.Filter) { f.CustomerID = "C-1" },
 		"buyer":      func(f *gift.Filter) { f.Buyer = "none@example.com" },
 		"words":      func(f *gift.Filter) { f.Words = []string{"ana", "lee"} },
 		"locations":  func(f *gift.Filter) { f.Locations = []guid.ID{newID(), newID()} },

@@ -134,6 +134,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"what was given back is kept":               testGivenBack,
 		"what was loaded is kept":                   testLoads,
 		"what was cashed out is kept":               testCashOuts,
+		"customers of gifts are kept":               testCustomers,
 		"holds are kept":                            testHolds,
 		"cards that were replaced are known":        testReplaced,
 		"codes of other systems find their gifts":   testImportedCodes,

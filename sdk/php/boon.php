@@ -277,6 +277,18 @@ final class Client
         return $this->call('POST', self::API . 'redemption/reverse-redemption', $body, $key);
     }
 
+    /** Links a gift (voucherID) to a customer of yours (customerID): gifts(['customerID' => ...]) finds it. */
+    public function linkCustomer(array $members, string $key): array
+    {
+        return $this->call('POST', self::API . 'gifting/link-customer', $members, $key);
+    }
+
+    /** Ends the link of a gift (voucherID), if it is to the customerID or none is given. */
+    public function unlinkCustomer(array $members, string $key): array
+    {
+        return $this->call('POST', self::API . 'gifting/unlink-customer', $members, $key);
+    }
+
     /** Finds a gift by its voucherID. */
     public function gift(string $voucherID): array
     {

@@ -97,6 +97,76 @@ func (f *careFlags) blocked(t *terminal.Terminal, a *client.Blocked) error {
 	})
 }
 
+type giftLinkCustomerCmd struct {
+	CustomerID string `required:"" placeholder:"TEXT" help:"Your own id of the customer."`
+	careFlags
+}
+
+func (giftLinkCustomerCmd) Help() string {
+	return `A gift is linked to one customer at a time. A link is a way to find a gift, and restricts nothing. The key needs the permission link.
+
+Example:
+
+    boon gift link-customer 019576b2-6a00-7000-8000-000000000002 --customer-id C-20177
+
+Next: boon gift list --customer-id C-20177 lists the customer's gifts.`
+}
+
+// Run links.
+func (c *giftLinkCustomerCmd) Run(t *terminal.Terminal) error {
+	api, voucherID, err := c.open(t)
+	if err != nil {
+		return err
+	}
+	a, err := api.LinkCustomer(t, client.LinkCustomerRequest{VoucherID: voucherID, CustomerID: c.CustomerID,
+		IdempotencyKey: c.IdempotencyKey})
+	if err != nil {
+		return err
+	}
+	return c.linked(t, a)
+}
+
+type giftUnlinkCustomerCmd struct {
+	CustomerID string `placeholder:"TEXT" help:"Only if the gift is linked to this customer. Default: to whomever it is."`
+	careFlags
+}
+
+func (giftUnlinkCustomerCmd) Help() string {
+	return `A gift that is not linked counts as done, and so does one that is linked to another customer than the one that is named.
+
+Example:
+
+    boon gift unlink-customer 019576b2-6a00-7000-8000-000000000002`
+}
+
+// Run ends a link.
+func (c *giftUnlinkCustomerCmd) Run(t *terminal.Terminal) error {
+	api, voucherID, err := c.open(t)
+	if err != nil {
+		return err
+	}
+	a, err := api.UnlinkCustomer(t, client.UnlinkCustomerRequest{VoucherID: voucherID, CustomerID: c.CustomerID,
+		IdempotencyKey: c.IdempotencyKey})
+	if err != nil {
+		return err
+	}
+	return c.linked(t, a)
+}
+
+// linked prints whether a gift is linked to a customer.
+func (f *careFlags) linked(t *terminal.Terminal, a *client.CustomerLink) error {
+	return f.Answer(t, a.Meta.Body, func() {
+		linked, note := "no", replayed(a.Meta)
+		if a.Linked {
+			linked = "yes"
+		}
+		if a.Outcome == client.OutcomeAlreadyDone {
+			note = "it was so already"
+		}
+		terminal.Facts(t.Stdout, "gift", a.VoucherID, "linked", linked, "status", string(a.Status), "note", note)
+	})
+}
+
 type giftAdjustCmd struct {
 	Amount     string `required:"" placeholder:"N" help:"What to add to the balance: money, or a number of items. To take of it: --amount=-N."`
 	ReasonCode string `required:"" enum:"COMPLIMENTARY,SUPPORT,MISTAKE,FRAUD,PURCHASE_REFUNDED,MIGRATION" placeholder:"WORD" help:"Why: ${enum}."`

@@ -42,6 +42,8 @@ type Gift struct {
 	Block             giftBlockCmd             `cmd:"" help:"Keep a gift from being used until further notice."`
 	Unblock           giftUnblockCmd           `cmd:"" help:"Let a blocked gift be used again."`
 	Adjust            giftAdjustCmd            `cmd:"" help:"Correct the balance of a gift."`
+	LinkCustomer      giftLinkCustomerCmd      `cmd:"" help:"Have a gift be found by a customer of yours."`
+	UnlinkCustomer    giftUnlinkCustomerCmd    `cmd:"" help:"Have a gift be found by its customer no more."`
 	Extend            giftExtendCmd            `cmd:"" help:"Make a promotional gift valid for longer."`
 	Show              giftShowCmd              `cmd:"" help:"Show one gift and everything that happened to it."`
 	List              giftListCmd              `cmd:"" help:"List gifts, the newest first."`
@@ -453,6 +455,7 @@ type giftListCmd struct {
 	Storefront  string    `placeholder:"ID" help:"Only gifts that were purchased at this storefront."`
 	Order       string    `placeholder:"ID" help:"Only gifts of this order."`
 	LastFour    string    `placeholder:"DIGITS" help:"Only gifts whose code ends so."`
+	CustomerID  string    `placeholder:"TEXT" help:"Only gifts that are linked to this customer."`
 	Recipient   string    `placeholder:"TEXT" help:"Only gifts for this e-mail address, telephone number or name (whole words of it)."`
 	CreatedFrom time.Time `placeholder:"TIME" help:"Only gifts made at or after this time, such as 2026-03-01T00:00:00Z."`
 	CreatedTo   time.Time `placeholder:"TIME" help:"Only gifts made before this time."`
@@ -478,7 +481,7 @@ func (c *giftListCmd) Run(t *terminal.Terminal) error {
 	f := client.GiftsFilter{
 		Status: client.Status(c.Status), ProgramID: c.Program, PromotionID: c.Promotion, OrganizationID: c.Location,
 		ExternalTransactionReferenceNumber: c.Purchase, ExternalStorefrontID: c.Storefront, OrderID: c.Order,
-		LastFour:  c.LastFour,
+		LastFour: c.LastFour, CustomerID: c.CustomerID,
 		Recipient: c.Recipient, CreatedFrom: c.CreatedFrom, CreatedTo: c.CreatedTo, PageSize: pageFor(c.Limit),
 	}
 	var rows [][]string
@@ -616,7 +619,7 @@ func showVoucher(t *terminal.Terminal, v *client.Voucher) {
 		"status", string(v.Status), "blocked", string(v.BlockedReason), "usable", usable, "item", v.Label, "for",
 		v.RecipientDescription, "from",
 		v.SenderDescription,
-		"language", v.RecipientLanguage, "message", v.Message,
+		"language", v.RecipientLanguage, "customer", v.CustomerID, "message", v.Message,
 		"terms", strings.TrimSpace(v.Terms+" "+v.PromotionalTerms), "program", v.ProgramName, "made",
 		terminal.Moment(v.CreatedAt),
 		"delivered", terminal.Moment(v.DeliveredAt), "valid from", terminal.Moment(v.ValidFrom), "valid until",

@@ -27,7 +27,8 @@ type giftReloadCmd struct {
 	Gift   []string `arg:"" help:"The gift: its voucherID, its code, or its QR link."`
 	Amount string   `required:"" placeholder:"N" help:"How much to put into it."`
 	paidFlags
-	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
+	Reference  string `placeholder:"TEXT" help:"Your own id of the sale."`
+	CustomerID string `placeholder:"TEXT" help:"Your own id of the customer to whom the gift is linked. Default: a link stays as it is."`
 	place
 	receiptFlag
 	changing
@@ -52,7 +53,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 	}
 	r := client.ReloadGiftRequest{
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
-		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
+		ExternalPayment: c.payment(), CustomerID: c.CustomerID, IdempotencyKey: c.IdempotencyKey,
 	}
 	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err

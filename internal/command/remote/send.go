@@ -29,11 +29,12 @@ type giftSendCmd struct {
 	For        []string `group:"To whom" sep:"none" placeholder:"NAME" help:"With --deliver-to buyer: make a gift for this recipient. May be repeated."`
 	Attachment string   `group:"To whom" enum:",pdf,csv" default:"" placeholder:"pdf|csv" help:"With --deliver-to buyer: attach cards to print, or a table. Default: pdf."`
 
-	Message   string    `group:"To whom" placeholder:"TEXT" help:"Message to every recipient."`
-	Language  string    `group:"To whom" placeholder:"TAG" help:"Language that recipients are written to in, such as de (BCP 47). Default: the account's."`
-	Sender    string    `group:"To whom" placeholder:"NAME" help:"Who appears as the sender. Default: the purchaser, else the account."`
-	DeliverAt time.Time `group:"To whom" placeholder:"TIME" help:"Deliver then, such as \"2026-12-24 18:00\" (this machine's time zone). Default: at once."`
-	TimeZone  string    `group:"To whom" placeholder:"ZONE" help:"Zone in which recipients are shown dates. Default: the account's."`
+	Message    string    `group:"To whom" placeholder:"TEXT" help:"Message to every recipient."`
+	CustomerID string    `group:"To whom" placeholder:"TEXT" help:"Your own id of the customer to whom the gifts are linked."`
+	Language   string    `group:"To whom" placeholder:"TAG" help:"Language that recipients are written to in, such as de (BCP 47). Default: the account's."`
+	Sender     string    `group:"To whom" placeholder:"NAME" help:"Who appears as the sender. Default: the purchaser, else the account."`
+	DeliverAt  time.Time `group:"To whom" placeholder:"TIME" help:"Deliver then, such as \"2026-12-24 18:00\" (this machine's time zone). Default: at once."`
+	TimeZone   string    `group:"To whom" placeholder:"ZONE" help:"Zone in which recipients are shown dates. Default: the account's."`
 
 	Purchase   string `group:"How it was paid" placeholder:"REF" help:"An external purchase: its reference number."`
 	FirstName  string `group:"How it was paid" placeholder:"NAME" help:"First name of who purchased it."`
@@ -147,7 +148,8 @@ func (c *giftSendCmd) recipients() []client.Recipient {
 	var all []client.Recipient
 	add := func(method client.DeliveryMethod, specs []string) {
 		for _, spec := range specs {
-			r := client.Recipient{DeliveryMethodID: method, Message: c.Message, RecipientLanguage: c.Language}
+			r := client.Recipient{DeliveryMethodID: method, Message: c.Message, RecipientLanguage: c.Language,
+				CustomerID: c.CustomerID}
 			if method == client.Printed || c.DeliverTo != "" {
 				r.RecipientDescription = spec
 			} else {

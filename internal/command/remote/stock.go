@@ -112,7 +112,8 @@ type giftActivateCmd struct {
 	ActivationCode string   `placeholder:"DIGITS" help:"In place of it: the card's second number, of 16 digits."`
 	Amount         string   `placeholder:"N" help:"How much it is worth from now on. Leave it out for a card of fixed worth."`
 	paidFlags
-	Reference string `placeholder:"TEXT" help:"Your own id of the sale."`
+	Reference  string `placeholder:"TEXT" help:"Your own id of the sale."`
+	CustomerID string `placeholder:"TEXT" help:"Your own id of the customer to whom the card is linked."`
 	place
 	receiptFlag
 	changing
@@ -139,7 +140,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 	}
 	r := client.ActivateGiftRequest{
 		OrganizationID: c.Location, PointOfSaleSystemOrganizationIdentifier: c.PointOfSale, Reference: c.Reference,
-		ExternalPayment: c.payment(), IdempotencyKey: c.IdempotencyKey,
+		ExternalPayment: c.payment(), CustomerID: c.CustomerID, IdempotencyKey: c.IdempotencyKey,
 	}
 	if r.Amount, err = Amount("--amount", c.Amount); err != nil {
 		return err

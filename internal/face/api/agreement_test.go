@@ -31,7 +31,7 @@ var unsayable = regexp.MustCompile(strings.Join([]string{
 	`This is not one e-mail address such as `, `mobile number`, `country`, `time zone`, `language tag`,
 	`This must be after from\.`, `Events are kept for 90 days\.`,
 	`This gift could never be redeemed: `, `This gift would be valid beyond `,
-	`At most .* can be paid for this: `, `Nobody said what these pieces are worth together `,
+	`has at least one character that can be seen\.`, `At most .* can be paid for this: `, `Nobody said what these pieces are worth together `,
 	`Only .* of this redemption is left to give back\.`, `name two different locations\.`,
 	// 123456789012.0 is an integer to JSON Schema
 	`A gift may be worth at most `, `Neither the request nor the promotion gives this\.`,

@@ -257,6 +257,10 @@ func careRoutes() []Route {
 			handle: onGifts(gifts.AdjustGift), deadline: otherDeadline, operation: operation.AdjustGift},
 		{Method: "POST", Pattern: base + "/gifting/extend-gift", Priority: admission.Write,
 			handle: onGifts(gifts.ExtendGift), deadline: otherDeadline, operation: operation.ExtendGift},
+		{Method: "POST", Pattern: base + "/gifting/link-customer", Priority: admission.Write,
+			handle: onGifts(gifts.LinkCustomer), deadline: otherDeadline, operation: operation.LinkCustomer},
+		{Method: "POST", Pattern: base + "/gifting/unlink-customer", Priority: admission.Write,
+			handle: onGifts(gifts.UnlinkCustomer), deadline: otherDeadline, operation: operation.UnlinkCustomer},
 	}
 }
 

@@ -237,6 +237,8 @@ func (h *history) next() (name, body string) {
 		return op, fmt.Sprintf(`{%s,"reasonCode":"LOST","reason":"R"}`, named)
 	case operation.UnblockGift, operation.ReplaceGift:
 		return op, fmt.Sprintf(`{%s,"reason":"R"}`, named)
+	case operation.LinkCustomer, operation.UnlinkCustomer:
+		return op, fmt.Sprintf(`{%s,"customerID":"%s"}`, named, one(h, []string{"C-1", "C-2"}, ""))
 	case operation.AdjustGift:
 		return op, fmt.Sprintf(`{%s,"amount":%s%s,"reasonCode":"MISTAKE","reason":"why"}`, named,
 			one(h, []string{"", "-"}, ""), amount)

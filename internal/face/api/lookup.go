@@ -72,6 +72,7 @@ func listGifts(c *call) (ledger.Answer, error) {
 		CreatedFrom:  q.Instant("createdFrom"),
 		CreatedTo:    q.Instant("createdTo"),
 		Reference:    q.Line("externalTransactionReferenceNumber", 200),
+		CustomerID:   q.Line("customerID", gift.MaxCustomerID),
 		Limit:        q.Limit(),
 	}
 	filter.Contacts, filter.Words = service.ReadRecipient(q.Line("recipient", 254), c.Account)

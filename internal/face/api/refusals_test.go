@@ -71,6 +71,11 @@ func TestEveryCodeIsProduced(t *testing.T) {
 			return w.post("activate-gift", activateBody(w.send(ofMoney("5")),
 				"5"))
 		},
+		refusal.AlreadyLinked: func(w *world) reply {
+			g := w.send(ofMoney("5"))
+			w.post("link-customer", `{"voucherID":"`+g.id+`","customerID":"C-1"}`).want(200)
+			return w.post("link-customer", `{"voucherID":"`+g.id+`","customerID":"C-2"}`)
+		},
 		refusal.IdempotencyMismatch: func(w *world) reply {
 			g := w.send(ofMoney("5"))
 			w.redeem(g, "1", once("k")...).want(200)
@@ -570,6 +575,12 @@ func TestBadInputOfReverseAndCancel(t *testing.T) {
 			strings.Repeat("x", 201)+`"}`, "reason")},
 		{"block-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `","reasonCode":"LOST"}`, 404, refusal.NotFound,
 			[]string{"voucherID"}}},
+		{"link-customer", invalid("nothing", `{}`, "voucherID", "customerID")},
+		{"link-customer", invalid("no id", `{"voucherID":"`+r+`","customerID":""}`, "customerID")},
+		{"link-customer", invalid("an id of two lines", `{"voucherID":"`+r+`","customerID":"a\nb"}`, "customerID")},
+		{"link-customer", invalid("a long id", `{"voucherID":"`+r+`","customerID":"`+strings.Repeat("x", 65)+`"}`,
+			"customerID")},
+		{"unlink-customer", invalid("nothing", `{}`, "voucherID")},
 		{"unblock-gift", invalid("nothing", `{}`, "voucherID")},
 		{"unblock-gift", invalid("a reasonCode", `{"voucherID":"`+r+`","reasonCode":"LOST"}`, "reasonCode")},
 		{"unblock-gift", badCase{"an unknown gift", `{"voucherID":"` + r + `"}`, 404, refusal.NotFound, []string{"voucherID"}}},

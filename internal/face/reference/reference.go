@@ -84,6 +84,7 @@ var parts = []struct {
 		{"guides/tickets.md", "Tickets from tills"},
 		{"guides/cards.md", "Sell and load cards"},
 		{"guides/care.md", "Look after gifts"},
+		{"guides/customers.md", "A customer's gifts in your app"},
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/journals.md", "Journals for your bookkeeping"},
 		{"guides/connect.md", "Connect a shop"},

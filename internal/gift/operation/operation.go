@@ -39,6 +39,8 @@ const (
 	AdjustGift        Name = "adjust-gift"
 	ExtendGift        Name = "extend-gift"
 	ReplaceGift       Name = "replace-gift"
+	LinkCustomer      Name = "link-customer"
+	UnlinkCustomer    Name = "unlink-customer"
 )
 
 // operations is the table of the operations. Those whose answers are kept ForAMonth are in the order of the index of
@@ -67,6 +69,8 @@ var operations = []row{
 	{AdjustGift, merchant.MayAdjust, false, gift.Adjustment, "", ForEverSealed, NoCard, false},
 	{ExtendGift, merchant.MayExtend, false, gift.Extended, "", ForAMonth, NoCard, true},
 	{ReplaceGift, merchant.MayReplace, false, gift.Replaced, "", ForAMonth, ReplacedCard, true},
+	{LinkCustomer, merchant.MayLink, false, gift.CustomerLinked, "", ForEver, NoCard, true},
+	{UnlinkCustomer, merchant.MayLink, false, gift.CustomerUnlinked, "", ForEver, NoCard, true},
 }
 
 // row is what there is to know of an operation, but for its path and its urgency, which its route knows.

@@ -60,10 +60,16 @@ type snapshot struct {
 	failed error
 }
 
-// cardText is what a card says of people.
-type cardText struct{ sender, recipient, message string }
+// cardText is what a gift says of people.
+type cardText struct{ sender, recipient, message, customer string }
 
-func cardTextOf(c *gift.Card) cardText { return cardText{c.Sender, c.Recipient, c.Message} }
+func (p *plan) text() cardText {
+	c, customer := &p.card, p.gift.CustomerID
+	if p.unlinked {
+		customer = ""
+	}
+	return cardText{c.Sender, c.Recipient, c.Message, customer}
+}
 
 // cardTexts are what answers are to say, by the id of the gift in quotes.
 type cardTexts map[string]*cardText
@@ -90,7 +96,7 @@ func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *snapshot
 		if s.waits = g.waits() && !ask.Force; s.waits || p.nothing() {
 			return nil
 		}
-		is := cardTextOf(&p.card)
+		is := p.text()
 		s.says, s.calls = &is, callsOf(ask, entries)
 		return nil
 	})
@@ -276,7 +282,7 @@ func (s cardTexts) into(to []byte, v jsontext.Value) ([]byte, error) {
 	for i := 0; object && i < len(parts); i += 2 {
 		if card := s[string(parts[i+1])]; card != nil && string(parts[i]) == `"voucherID"` {
 			now = map[string]string{`"senderDescription"`: card.sender, `"recipientDescription"`: card.recipient,
-				`"message"`: card.message}
+				`"message"`: card.message, `"customerID"`: card.customer}
 		}
 	}
 	to = append(to, byte(v.Kind()))

@@ -34,7 +34,10 @@ func New(d *db.DB, reader *lookup.Reader) *Eraser { return &Eraser{d, reader} }
 // Request says what is to be erased of an account.
 type Request struct {
 	Account *merchant.Account
-	Contact string // of the one person whose data go; "": all that gifts say of people goes
+	Contact string // of the one person whose data go; "": see All
+	// CustomerID is by which whoever integrates the interface knows the one person: the links of gifts to them go. Beside
+	// a Contact, too.
+	CustomerID string
 	// Force erases also where the message that brings the gift is still to be sent; without, such a gift is left alone.
 	Force  bool
 	DryRun bool // counts, and changes nothing
@@ -44,6 +47,9 @@ type Request struct {
 	GoOn  bool   // past gifts that cannot be erased; the last of them is told of
 	Done  func() // is told after each gift; nil: nobody is
 }
+
+// All tells that all that gifts say of people goes, as nobody is named.
+func (r *Request) All() bool { return r.Contact == "" && r.CustomerID == "" }
 
 // Counts are what was erased.
 type Counts struct {
@@ -239,7 +245,7 @@ func (s *snapshot) still(p *plan, waits bool) bool {
 	if s.seq != p.gift.Seq || s.waits != waits {
 		return false
 	}
-	return waits || p.nothing() || s.says != nil && *s.says == cardTextOf(&p.card)
+	return waits || p.nothing() || s.says != nil && *s.says == p.text()
 }
 
 // A few transactions at a time, with a pause in between.
@@ -315,7 +321,7 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 			v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from,
 			v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked,
 			v.extended, v.replaced,
-			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 			c.secrets, c.label,
 			CASE WHEN c.terms_of_order THEN (SELECT o.terms
 				FROM order_terms AS o WHERE o.account_id = v.account_id
@@ -392,6 +398,9 @@ func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err
 	}
 	// Google is told anew, in this transaction: whoever reads the gift before it reads the old words.
 	do(AgainGoogle, id)
+	if p.unlinked {
+		do(`UPDATE voucher SET customer = '' WHERE account_id = $1 AND id = $2`, id)
+	}
 	for i := range p.entries {
 		if err == nil {
 			err = e.entry(ctx, tx, p, &p.entries[i])

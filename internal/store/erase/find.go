@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,10 +20,18 @@ import (
 const findPage = 500
 
 // Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
-// also of a reload or an activation. It reads every card and every entry; seen is told how many.
-func (e *Eraser) Find(ctx context.Context, account guid.ID, who string, seen func(rows int)) ([]guid.ID, error) {
+// also of a reload or an activation. It reads every card and every entry; seen is told how many. Those that are linked
+// to a customer, if one is named, are found by their index.
+func (e *Eraser) Find(ctx context.Context, account guid.ID, who, customer string, seen func(rows int)) ([]guid.ID,
+	error) {
 	is := Request{Contact: who}
 	found := map[guid.ID]bool{}
+	if err := e.linked(ctx, account, customer, found); err != nil {
+		return nil, err
+	}
+	if who == "" {
+		return sorted(found), nil
+	}
 	var keys [][]byte
 	for _, spelling := range contact.Spellings(normalize.Address(who)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
@@ -49,12 +58,31 @@ func (e *Eraser) Find(ctx context.Context, account guid.ID, who string, seen fun
 			return nil, fmt.Errorf("looking for customers: %w", err)
 		}
 	}
-	ids := make([]guid.ID, 0, len(found))
-	for id := range found {
-		ids = append(ids, id)
+	return sorted(found), nil
+}
+
+func sorted(found map[guid.ID]bool) []guid.ID {
+	return slices.SortedFunc(maps.Keys(found), func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
+}
+
+// linked finds the gifts of an account that are linked to a customer; "" is none.
+func (e *Eraser) linked(ctx context.Context, account guid.ID, customer string, found map[guid.ID]bool) error {
+	if customer == "" {
+		return nil
 	}
-	slices.SortFunc(ids, func(a, b guid.ID) int { return slices.Compare(a[:], b[:]) })
-	return ids, nil
+	// The first half lets the partial index be used.
+	err := db.Each(ctx, e.db.Readers, `SELECT v.id FROM voucher AS v
+		WHERE v.account_id = $1 AND v.customer <> '' AND v.customer = $2`,
+		[]any{db.KeyOf(account), customer}, func(rows *sql.Rows) error {
+			var id guid.ID
+			err := rows.Scan(db.ScanID(&id))
+			found[id] = true
+			return err
+		})
+	if err != nil {
+		return fmt.Errorf("looking for gifts of a customer: %w", err)
+	}
+	return nil
 }
 
 // scan looks through a table.
@@ -93,7 +121,7 @@ const ended = `SELECT v.id FROM voucher AS v
 	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
 		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) + v.grace * 86400000000 < $4)
 		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.sealed_message IS NOT NULL OR c.first_name <> '' OR c.last_name <> ''
-			OR c.email_address <> '' OR c.notes <> '' OR c.sender <> $5
+			OR c.email_address <> '' OR c.notes <> '' OR c.sender <> $5 OR v.customer <> ''
 			OR EXISTS (SELECT 1 FROM resend AS r
 				WHERE r.account_id = v.account_id AND r.voucher_id = v.id AND r.contact <> '')
 			OR EXISTS (SELECT 1 FROM entry AS p

@@ -31,27 +31,30 @@ type plan struct {
 	resends     []int     // whose contact goes
 	jobs        []guid.ID // that have nobody to go to
 	unreachable bool      // the gift goes nowhere any more
+	unlinked    bool      // no customer is linked to the gift any more
 }
 
 func (p *plan) nothing() bool {
 	was, is := &p.gift.Card, &p.card
 	same := was.Sender == is.Sender && was.Recipient == is.Recipient && was.Contact == is.Contact &&
 		was.Message == is.Message && was.Purchase == is.Purchase && was.Notes == is.Notes
-	return same && len(p.entries)+len(p.resends) == 0
+	return same && len(p.entries)+len(p.resends) == 0 && !p.unlinked
 }
 
 // is tells whether a contact is that of the person. Customers' addresses stand as they were typed, and so do contacts
 // of earlier releases.
 func (r *Request) is(address string) bool {
-	return address != "" && (r.Contact == "" || contact.Same(normalize.Address(address), normalize.Address(r.Contact)))
+	return address != "" && (r.All() ||
+		r.Contact != "" && contact.Same(normalize.Address(address), normalize.Address(r.Contact)))
 }
 
 // planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was
 // sent to before; a customer takes along their names, their own name as the sender, the message and the notes. A
-// customer is known by the e-mail address of the purchase.
+// customer is known by the e-mail address of the purchase. The link to a customer goes with whoever has the gift: the
+// recipient, or, where it was sent to nobody, who paid for it.
 func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
 	p := &plan{ask: ask, gift: &g.Gift, history: history, card: g.Card}
-	all, c := ask.Contact == "", &p.card
+	all, c := ask.All(), &p.card
 	current := all || ask.is(c.Contact)
 	recipient, customer := current, all || ask.is(c.Purchase.EmailAddress)
 	var names []string
@@ -85,6 +88,8 @@ func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
 	if recipient || customer {
 		c.Message, c.Notes = "", ""
 	}
+	mine := current || customer && p.gift.Card.Contact == ""
+	p.unlinked = g.CustomerID != "" && (mine || g.CustomerID == ask.CustomerID)
 	p.planEntries(names)
 	for _, j := range g.jobs {
 		if ask.is(j.Contact) || current && j.Kind == ledger.BalanceJob {
@@ -104,7 +109,7 @@ func (p *plan) planEntries(names []string) {
 	}
 	for _, e := range p.history {
 		was := e
-		if p.ask.Contact == "" || p.ask.is(e.Purchase.EmailAddress) {
+		if p.ask.All() || p.ask.is(e.Purchase.EmailAddress) {
 			forgetCustomer(&e.Details.Purchase)
 		}
 		if to, _, masked := strings.Cut(e.Reason, " From "); masked && e.Kind == gift.Resent && len(names) > 0 {

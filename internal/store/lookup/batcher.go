@@ -115,7 +115,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 			v.promotional, v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 			v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 			v.wrong_codes, v.blocked, v.extended, v.replaced,
-			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+			(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 			c.secrets, c.label,
 			CASE WHEN c.terms_of_order THEN (SELECT o.terms
 				FROM order_terms AS o WHERE o.account_id = v.account_id
@@ -139,7 +139,7 @@ var selectBySecrets = &db.Query{What: "looking up secrets",
 					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
-						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 					c.secrets, c.label,
 					CASE WHEN c.terms_of_order THEN (SELECT o.terms
 						FROM order_terms AS o WHERE o.account_id = v.account_id
@@ -257,7 +257,7 @@ var (
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
 				(SELECT i.items
-					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+					FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 				c.secrets, c.label,
 				CASE WHEN c.terms_of_order THEN (SELECT o.terms
 					FROM order_terms AS o WHERE o.account_id = v.account_id
@@ -279,7 +279,7 @@ var (
 					v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 					v.wrong_codes, v.blocked, v.extended, v.replaced,
 					(SELECT i.items
-						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+						FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 					c.secrets, c.label,
 					CASE WHEN c.terms_of_order THEN (SELECT o.terms
 						FROM order_terms AS o WHERE o.account_id = v.account_id
@@ -299,7 +299,7 @@ var (
 				v.promotion_id, v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last,
 				v.valid_from, v.valid_until, v.created_at, v.made_by, v.holds, v.fixed, v.verification,
 				v.wrong_codes, v.blocked, v.extended, v.replaced,
-				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+				(SELECT i.items FROM item_list AS i WHERE i.account_id = $1 AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 				c.secrets, c.label,
 				CASE WHEN c.terms_of_order THEN (SELECT o.terms
 					FROM order_terms AS o WHERE o.account_id = $1

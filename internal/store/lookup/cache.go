@@ -334,8 +334,9 @@ func size(r *remembered) int64 {
 		bytes += 2*int(unsafe.Sizeof(s)) + len(s.question) + len(s.others)*text
 	}
 	v, k, p := &r.gift.Voucher, &r.gift.Card, &r.gift.Card.Purchase
-	for _, text := range []string{v.MadeBy, v.Verification, k.Label, k.Terms, k.PromotionalTerms, k.Sender, k.Recipient,
-		k.Contact, k.Message, k.DeliveryZone, k.Notes, k.RelatedOrderID, k.RelatedOrderNumber, k.Language, p.Reference,
+	for _, text := range []string{v.MadeBy, v.Verification, v.CustomerID, k.Label, k.Terms, k.PromotionalTerms, k.Sender,
+		k.Recipient, k.Contact, k.Message, k.DeliveryZone, k.Notes, k.RelatedOrderID, k.RelatedOrderNumber, k.Language,
+		p.Reference,
 		p.FirstName, p.LastName, p.EmailAddress} {
 		bytes += len(text)
 	}

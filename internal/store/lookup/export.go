@@ -18,7 +18,7 @@ const selectGiftsAfter = `SELECT v.account_id, v.id, v.order_id, v.program_id, v
 		v.currency, v.decimals, v.loaded, v.balance, v.status, v.seq, v.last, v.valid_from, v.valid_until,
 		v.created_at, v.made_by, v.holds, v.fixed, v.verification, v.wrong_codes, v.blocked, v.extended,
 		v.replaced,
-		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language, '0 0 ') AS rare,
+		(SELECT i.items FROM item_list AS i WHERE i.account_id = v.account_id AND i.id = v.items_id) AS items, NULLIF(v.buyer_notices || ' ' || v.grace || ' ' || v.buyer_language || ' ' || v.customer, '0 0  ') AS rare,
 		c.secrets, c.label,
 		CASE WHEN c.terms_of_order THEN (SELECT o.terms
 			FROM order_terms AS o WHERE o.account_id = v.account_id

@@ -209,6 +209,10 @@ func (r *Reader) Candidates(f gift.Filter, before guid.ID, n int) (string, []any
 	switch {
 	case !f.OrderID.IsZero():
 		sources, rest = []string{from("voucher", "id", ` AND t.order_id = `+w.arg(db.KeyOf(f.OrderID)))}, also(rest, keys)
+	case f.CustomerID != "":
+		// The first half lets the partial index be used.
+		sources, rest = []string{from("voucher", "id", ` AND t.customer <> '' AND t.customer = `+w.arg(f.CustomerID))},
+			also(rest, keys)
 	case f.Reference != "":
 		// The first half lets the partial index be used.
 		sources, rest = []string{from("card", "voucher_id", ` AND t.reference <> '' AND t.reference = `+w.arg(f.Reference))},
@@ -303,6 +307,9 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	}
 	if len(f.Locations) > 0 {
 		v.and(mayBeSeen(f.Locations), keyColumns(f.Locations)...)
+	}
+	if f.CustomerID != "" {
+		v.and(`v.customer = %s`, f.CustomerID)
 	}
 	if f.MadeBy != "" {
 		v.and(`v.made_by = %s`, f.MadeBy)

@@ -21,6 +21,7 @@ type storedDetails struct {
 	Sale            string          `json:"sale,omitempty"`
 	Next            string          `json:"next,omitempty"`
 	IssuedOn        time.Time       `json:"issuedOn,omitzero"`
+	Link            string          `json:"link,omitempty"`
 }
 
 type storedPurchase struct {
@@ -40,7 +41,7 @@ func DetailsText(e *gift.Entry) any {
 	}
 	stored := storedDetails{ReasonCode: string(d.ReasonCode), Counterpart: idText(d.Counterpart),
 		CounterpartGift: idText(d.CounterpartGift), Person: e.Actor.Person, Sale: idText(d.Sale), Next: idText(d.Next),
-		IssuedOn: d.IssuedOn.UTC()}
+		IssuedOn: d.IssuedOn.UTC(), Link: string(d.Link)}
 	if p := d.Purchase; p != (gift.Purchase{}) {
 		stored.Purchase = &storedPurchase{p.Reference, p.FirstName, p.LastName, p.EmailAddress, idText(p.StorefrontID),
 			int64(p.Price)}
@@ -74,7 +75,7 @@ func (s scanDetails) Scan(column any) error {
 	}
 	to := &s.entry.Details
 	*to, s.entry.Actor.Person = gift.Details{ReasonCode: gift.ReasonCode(stored.ReasonCode),
-		IssuedOn: stored.IssuedOn.UTC()}, stored.Person
+		IssuedOn: stored.IssuedOn.UTC(), Link: gift.CustomerLink(stored.Link)}, stored.Person
 	read := func(to *guid.ID, text string) {
 		if text != "" && err == nil {
 			*to, err = guid.Parse(text)

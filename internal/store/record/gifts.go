@@ -30,14 +30,14 @@ func VoucherFields(keys *sealed.Keys, v *gift.Voucher) []any {
 	}
 }
 
-// scanRare reads what few vouchers have: what the buyer is told, the days of grace, and in which language the buyer
-// reads: "3 14 de". It is NULL where a voucher has none of them, as nearly everywhere: one column that is NULL costs a
-// look-up less than three that have values.
+// scanRare reads what few vouchers have: what the buyer is told, the days of grace, in which language the buyer reads,
+// and the customer that it is linked to: "3 14 de 4711". It is NULL where a voucher has none of them, as nearly
+// everywhere: one column that is NULL costs a look-up less than four that have values.
 type scanRare struct{ to *gift.Voucher }
 
 // Scan implements sql.Scanner.
 func (s scanRare) Scan(column any) error {
-	s.to.Tells, s.to.GraceDays, s.to.BuyerLanguage = 0, 0, ""
+	s.to.Tells, s.to.GraceDays, s.to.BuyerLanguage, s.to.CustomerID = 0, 0, "", ""
 	if column == nil {
 		return nil
 	}
@@ -46,8 +46,8 @@ func (s scanRare) Scan(column any) error {
 		return err
 	}
 	tells, rest, _ := strings.Cut(rare.String, " ")
-	grace, language, _ := strings.Cut(rest, " ")
-	s.to.BuyerLanguage = language
+	grace, rest, _ := strings.Cut(rest, " ")
+	s.to.BuyerLanguage, s.to.CustomerID, _ = strings.Cut(rest, " ")
 	_, err := fmt.Sscan(tells+" "+grace, &s.to.Tells, &s.to.GraceDays)
 	return err
 }
@@ -57,18 +57,18 @@ var InsertVoucher = &db.Query{What: "writing into voucher",
 	Each: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
 			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
 			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id,
-			buyer_notices, buyer_language, grace)
+			buyer_notices, buyer_language, grace, customer)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-			$22, $23, $24, $25, $26, $27, $28, $29, $30, $31)`,
+			$22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
 	Postgres: `INSERT INTO voucher (account_id, id, order_id, program_id, location_id, item, promotional, promotion_id,
 			currency, decimals, loaded, balance, status, seq, last, valid_from, valid_until, created_at,
 			made_by, holds, fixed, verification, wrong_codes, blocked, extended, replaced, items_id, import_id,
-			buyer_notices, buyer_language, grace)
+			buyer_notices, buyer_language, grace, customer)
 		SELECT * FROM unnest($1::BYTEA[], $2::BYTEA[], $3::BYTEA[], $4::BYTEA[], $5::BYTEA[], $6::BOOLEAN[],
 			$7::BOOLEAN[], $8::BYTEA[], $9::TEXT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::BIGINT[],
 			$14::BIGINT[], $15::BYTEA[], $16::BIGINT[], $17::BIGINT[], $18::BIGINT[], $19::TEXT[], $20::TEXT[],
 			$21::BIGINT[], $22::BYTEA[], $23::BIGINT[], $24::TEXT[], $25::BIGINT[], $26::BIGINT[], $27::BYTEA[], $28::BYTEA[],
-			$29::BIGINT[], $30::TEXT[], $31::BIGINT[])`}
+			$29::BIGINT[], $30::TEXT[], $31::BIGINT[], $32::TEXT[])`}
 
 // VoucherRow is a voucher in the order of InsertVoucher; items is the list that it names, and brought the import that
 // brings it; zero: none does.
@@ -79,7 +79,7 @@ func VoucherRow(keys *sealed.Keys, v *gift.Voucher, items, brought guid.ID) []an
 		int64(v.Funded), int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.Micros(v.ValidFrom),
 		db.Micros(v.ValidUntil), db.Micros(v.CreatedAt), v.MadeBy, nil, // a new one has no holds
 		int64(v.Fixed), sealVerification(keys, v), v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced,
-		db.OrNull(items), db.OrNull(brought), int64(v.Tells), v.BuyerLanguage, v.GraceDays,
+		db.OrNull(items), db.OrNull(brought), int64(v.Tells), v.BuyerLanguage, v.GraceDays, v.CustomerID,
 	}
 }
 

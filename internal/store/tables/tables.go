@@ -92,6 +92,7 @@ var All = []Table{
 	{Name: "gift_import", Key: key("account_id", "id"), Owner: "store/imported", Place: byAccount,
 		Verified: "imports"},
 	{Name: "voucher", Key: key("account_id", "id"), Owner: "store/record", Place: byAccount,
+		People:   "customers that gifts are linked to",
 		Verified: Histories},
 	{Name: "order_terms", Key: key("account_id", "order_id"), Owner: "store/record", Place: byAccount,
 		Unverified: "text of the merchant, shown only"},

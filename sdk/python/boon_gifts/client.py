@@ -210,6 +210,14 @@ class Client:
         """Puts more value into a gift."""
         return self._do("redemption/reload-gift", members, idempotency_key)
 
+    def link_customer(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Links a gift (voucherID) to a customer of yours (customerID): gifts(customerID=...) finds it."""
+        return self._do("gifting/link-customer", members, idempotency_key)
+
+    def unlink_customer(self, *, idempotency_key: Optional[str] = None, **members: Any) -> Answer:
+        """Ends the link of a gift (voucherID), if it is to the customerID or none is given."""
+        return self._do("gifting/unlink-customer", members, idempotency_key)
+
     # What only looks.
 
     def gift(self, voucher_id: str) -> Answer:

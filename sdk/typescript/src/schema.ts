@@ -242,7 +242,7 @@ export interface paths {
          * @description The newest first, in pages, as many filters as wanted. A key that is enabled for some locations sees the gifts that are limited to one
          *     of those. isRedeemable does not look at a location here.
          *
-         *     Gifts are found at once by order, reference, location, promotion, recipient, last four digits, and the statuses PURCHASE_FAILED, FAILED_DELIVERY and
+         *     Gifts are found at once by order, reference, customer, location, promotion, recipient, last four digits, and the statuses PURCHASE_FAILED, FAILED_DELIVERY and
          *     CANCELLED. Whatever the filter is, one page looks at 2,000 gifts at most: where few of them fit, it has fewer gifts than the limit, or none, and a
          *     nextCursor. Go on until that is null.
          */
@@ -289,6 +289,29 @@ export interface paths {
         get: operations["getGiftHistory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/link-customer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link a gift to a customer
+         * @description So that your app finds it: listGifts with customerID gives all gifts that are linked to a customer. The id is your own. A link restricts nothing: whoever
+         *     has the code redeems the gift. A gift is linked to one customer at a time: unlink-customer first. To link it to the same one again counts as done. A card
+         *     that is NOT_ACTIVATED is not linked. The link ends when the gift is sent to another contact, when its sale is taken back, and when the person is erased; a
+         *     new card keeps it. Permission `link`.
+         */
+        post: operations["linkCustomer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -493,6 +516,26 @@ export interface paths {
          * @description A gift that is not blocked counts as done. A message that waited for this goes out, and the count of wrong verification codes begins anew.
          */
         post: operations["unblockGift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/integration/gifting/unlink-customer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the link of a gift to a customer
+         * @description A gift that is not linked counts as done, and so does one that is linked to another customer than the one that is named. Permission `link`.
+         */
+        post: operations["unlinkCustomer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1528,6 +1571,8 @@ export interface components {
              * @description How much the card is worth from now on, at most the account's limit. Refused for a card of fixed worth, required else.
              */
             amount?: number | null;
+            /** @description Your own id of the customer to whom the gift is linked, as by link-customer. When absent, a link stays as it is. */
+            customerID?: string | null;
             /**
              * Format: uuid
              * @description External purchase, required. A storefront of the account, which tracks where gifts were purchased.
@@ -2397,7 +2442,7 @@ export interface components {
          * @description The kind of failure. New codes may be added; treat an unknown one by the HTTP status.
          * @enum {string}
          */
-        Code: "VALIDATION_FAILURE" | "NOT_FOUND" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT" | "NOT_SUPPORTED" | "ACCOUNT_MISCONFIGURED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "ALREADY_REDEEMED" | "REDEMPTION_NOT_ALLOWED" | "NOT_AUTHORIZED" | "UNEXPECTED_ERROR" | "UNAUTHENTICATED" | "INSUFFICIENT_BALANCE" | "ALREADY_REVERSED" | "HOLD_NOT_OPEN" | "ALREADY_ACTIVATED" | "IDEMPOTENCY_MISMATCH" | "REQUEST_IN_PROGRESS" | "RATE_LIMITED" | "UNAVAILABLE";
+        Code: "VALIDATION_FAILURE" | "NOT_FOUND" | "INVALID_CODE_FORMAT" | "INVALID_TOKEN_FORMAT" | "NOT_SUPPORTED" | "ACCOUNT_MISCONFIGURED" | "MISSING_OR_INVALID_GIFT_PROGRAM" | "INVALID_VOUCHER_TYPE" | "ITEM_ELIGIBILITY_FAILURE" | "ALREADY_REDEEMED" | "REDEMPTION_NOT_ALLOWED" | "NOT_AUTHORIZED" | "UNEXPECTED_ERROR" | "UNAUTHENTICATED" | "INSUFFICIENT_BALANCE" | "ALREADY_REVERSED" | "HOLD_NOT_OPEN" | "ALREADY_ACTIVATED" | "ALREADY_LINKED" | "IDEMPOTENCY_MISMATCH" | "REQUEST_IN_PROGRESS" | "RATE_LIMITED" | "UNAVAILABLE";
         /** @description How many cards to make, and what they will be worth. */
         CreateStock: {
             /**
@@ -2696,6 +2741,11 @@ export interface components {
              */
             currentBalance: number;
             /**
+             * @description MADE: the gift was linked to a customer. ENDED: the link ended. Null: neither. Whose link it was is not told.
+             * @enum {string|null}
+             */
+            customerLink: "MADE" | "ENDED" | null;
+            /**
              * Format: double
              * @description Of a CANCELLATION, the balance that it took out of use, until a REINSTATEMENT; null of every other kind.
              */
@@ -2733,7 +2783,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED";
+            kind: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED" | "CUSTOMER_LINKED" | "CUSTOMER_UNLINKED";
             /**
              * Format: uuid
              * @description The location it happened at; of a gift that was sent, the one that its storefront sells for. Null, as are keyID and person, if the key is limited to locations and it happened at another one.
@@ -2849,7 +2899,7 @@ export interface components {
              *     with the gifts.
              * @enum {string}
              */
-            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.probed" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "import.finished" | "import.started" | "import.undone" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
+            type: "gift.activated" | "gift.activation_reversed" | "gift.adjusted" | "gift.blocked" | "gift.cancelled" | "gift.cashed_out" | "gift.created" | "gift.customer_linked" | "gift.customer_unlinked" | "gift.delivered" | "gift.delivery_failed" | "gift.expired" | "gift.expiring" | "gift.extended" | "gift.held" | "gift.hold_captured" | "gift.hold_expired" | "gift.hold_released" | "gift.probed" | "gift.redeemed" | "gift.redemption_reversed" | "gift.reinstated" | "gift.reload_reversed" | "gift.reloaded" | "gift.replaced" | "gift.rescheduled" | "gift.resent" | "gift.transferred" | "gift.unblocked" | "gift.verification_failed" | "guessing.limited" | "import.finished" | "import.started" | "import.undone" | "key.created" | "key.revoked" | "store.went_back" | "till.pin_limited" | "webhook.changed" | "webhook.created" | "webhook.deleted";
         };
         /** @description A page of events. */
         EventsAnswer: {
@@ -3197,6 +3247,11 @@ export interface components {
              */
             accountID?: string | null;
             /**
+             * @description Your own id of the customer to whom the gift is linked: listGifts finds it by this id. A link is a way to find a gift, and restricts nothing: whoever
+             *     has the code redeems it. It ends when the gift is sent to another contact. It is taken as personal data. A system key links nothing.
+             */
+            customerID?: string | null;
+            /**
              * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
              *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
              */
@@ -3352,6 +3407,40 @@ export interface components {
              */
             unit: "MONEY" | "PIECES";
         };
+        /** @description Which gift to link to which customer. */
+        LinkCustomer: {
+            /** @description Your own id of the customer. */
+            customerID: string;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
+        /** @description Whether the gift is linked to a customer now. To whom, the gift itself says. */
+        LinkCustomerAnswer: {
+            dryRun?: components["schemas"]["DryRun"];
+            /**
+             * Format: uuid
+             * @description The entry of its history; null if it was so already.
+             */
+            entryID: string | null;
+            /** @description Whether it is linked to a customer. After unlink-customer with another customerID than its own, it still is. */
+            linked: boolean;
+            /**
+             * @description DONE. ALREADY_DONE: it was so already, and nothing was entered in its history.
+             * @enum {string}
+             */
+            outcome: "DONE" | "ALREADY_DONE";
+            requestID: components["schemas"]["AnswerID"];
+            status: components["schemas"]["Status"];
+            statusID: components["schemas"]["StatusID"];
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
         /** @description A gift of a value in the account's currency. */
         MonetaryGift: {
             /**
@@ -3359,6 +3448,11 @@ export interface components {
              * @description The account the gift is good for. With an account key it may be left out and must be the key's; a system key must name it.
              */
             accountID?: string | null;
+            /**
+             * @description Your own id of the customer to whom the gift is linked: listGifts finds it by this id. A link is a way to find a gift, and restricts nothing: whoever
+             *     has the code redeems it. It ends when the gift is sent to another contact. It is taken as personal data. A system key links nothing.
+             */
+            customerID?: string | null;
             /**
              * @description When to send the gift, at most 5 years ahead and not more than 5 minutes past; UTC when it has no offset. Required when hasScheduledDelivery
              *     is true. A printed gift does not wait for it. When hasScheduledDelivery is false, it is ignored, whatever it says.
@@ -3456,7 +3550,7 @@ export interface components {
          * @description An operation that keeps an Idempotency-Key.
          * @enum {string}
          */
-        Operation: "send-gift" | "redeem-gift" | "redeem-gifts" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cash-out-gift" | "reload-gift" | "reverse-reload" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "replace-gift";
+        Operation: "send-gift" | "redeem-gift" | "redeem-gifts" | "hold-gift" | "capture-hold" | "release-hold" | "reverse-redemption" | "cash-out-gift" | "reload-gift" | "reverse-reload" | "cancel-gift" | "reinstate-gift" | "resend-gift" | "reschedule-gift" | "transfer-balance" | "create-stock" | "activate-gift" | "reverse-activation" | "block-gift" | "unblock-gift" | "adjust-gift" | "extend-gift" | "replace-gift" | "link-customer" | "unlink-customer";
         /** @description Where a till is to stand, and what it may do. */
         PairTill: {
             /** @description What it may do beside validate, redeem and reverse, which every till may: what the key itself may, of activate, reload and cash-out. */
@@ -3617,6 +3711,11 @@ export interface components {
         };
         /** @description One receiver of a gift. recipientContact is needed for e-mail and SMS and must be absent for a printed gift. */
         Recipient: {
+            /**
+             * @description Your own id of the customer to whom the gift is linked: listGifts finds it by this id. A link is a way to find a gift, and restricts nothing: whoever
+             *     has the code redeems it. It ends when the gift is sent to another contact. It is taken as personal data. A system key links nothing.
+             */
+            customerID?: string | null;
             /**
              * @description 1 e-mail, 2 SMS, 3 printed. When absent, the gift definition's.
              * @enum {integer}
@@ -4095,6 +4194,8 @@ export interface components {
              * @description How much to put into it. Its balance may come to the account's maxGiftValue.
              */
             amount: number;
+            /** @description Your own id of the customer to whom the gift is linked, as by link-customer. When absent, a link stays as it is. */
+            customerID?: string | null;
             /**
              * Format: uuid
              * @description A storefront of the account, where it was paid.
@@ -5353,6 +5454,16 @@ export interface components {
              */
             voucherID: string;
         };
+        /** @description Which gift to link to nobody. */
+        UnlinkCustomer: {
+            /** @description Only if it is linked to this customer. When absent, to whomever it is linked. */
+            customerID?: string | null;
+            /**
+             * Format: uuid
+             * @description The gift.
+             */
+            voucherID: string;
+        };
         /** @description Which gift, and where. */
         ValidateGift: {
             /**
@@ -5427,6 +5538,8 @@ export interface components {
              * @description What is left of it.
              */
             currentBalance: number;
+            /** @description Your own id of the customer that it is linked to; null, it is to none. Null too wherever a location is given, as at a till. */
+            customerID: string | null;
             /**
              * @description Only of a gift that goes to its buyer with the others of its order, in one e-mail.
              * @enum {string}
@@ -6184,7 +6297,7 @@ export interface operations {
                 /** @description Only what happened at this location. */
                 organizationID?: string;
                 /** @description Only changes of this kind. */
-                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED";
+                kind?: "ISSUED" | "DELIVERED" | "FAILED_DELIVERY" | "REDEMPTION" | "REVERSAL" | "CANCELLATION" | "REINSTATEMENT" | "RESENT" | "RESCHEDULED" | "HOLD" | "HOLD_RELEASED" | "HOLD_EXPIRED" | "ACTIVATION" | "ACTIVATION_REVERSAL" | "RELOAD" | "RELOAD_REVERSAL" | "ADJUSTMENT" | "TRANSFER_OUT" | "TRANSFER_IN" | "CASH_OUT" | "BLOCKED" | "UNBLOCKED" | "WRONG_VERIFICATION_CODE" | "REPLACED" | "EXTENDED" | "IMPORTED" | "CUSTOMER_LINKED" | "CUSTOMER_UNLINKED";
                 /** @description How many to give at most. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
@@ -6815,6 +6928,8 @@ export interface operations {
                 createdFrom?: string;
                 /** @description Only gifts made before this time. */
                 createdTo?: string;
+                /** @description Only gifts that are linked to this customer. */
+                customerID?: string;
                 /** @description Only gifts of this external purchase. */
                 externalTransactionReferenceNumber?: string;
                 /** @description How many to give at most. */
@@ -6931,6 +7046,123 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Permission"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkCustomer: {
+        parameters: {
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRunQuery"];
+            };
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkCustomer"];
+            };
+        };
+        responses: {
+            /** @description The gift is linked. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkCustomerAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description ALREADY_LINKED: the gift is linked to another customer. REDEMPTION_NOT_ALLOWED: it is a card that was not sold. REQUEST_IN_PROGRESS: the first call with
+             *     this key still runs.
+             */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             500: components["responses"]["UnexpectedError"];
             503: components["responses"]["Unavailable"];
@@ -7833,6 +8065,120 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    unlinkCustomer: {
+        parameters: {
+            query?: {
+                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                dryRun?: components["parameters"]["DryRunQuery"];
+            };
+            header?: {
+                /**
+                 * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
+                 *     Optional, unless the account requires it; then a call without one is `VALIDATION_FAILURE` with the path `Idempotency-Key`. An empty one is
+                 *     refused by every account: whoever sends one believes that a repeat is safe.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description A name of your own for this call; it comes back in the answer. One that does not fit the pattern is replaced. */
+                "X-Request-ID"?: components["parameters"]["RequestID"];
+                /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnlinkCustomer"];
+            };
+        };
+        responses: {
+            /** @description The gift is not linked, or to another customer than the one that is named. */
+            200: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkCustomerAnswer"];
+                };
+            };
+            /** @description VALIDATION_FAILURE. Something is missing or wrong; messages list everything that is. */
+            400: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description NOT_AUTHORIZED. The key lacks a permission. The Idempotency-Key was used for a gift that the key may not manage, because of where it is good. */
+            403: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description NOT_FOUND. The account has no such gift, or none that the key may see. */
+            404: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description REQUEST_IN_PROGRESS: the first call with this key still runs. */
+            409: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description NOT_SUPPORTED: a system key cannot do this. IDEMPOTENCY_MISMATCH: the key was used with another request. */
+            422: {
+                headers: {
+                    "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Request-ID": components["headers"]["RequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["UnexpectedError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listImports: {
         parameters: {
             query?: never;
@@ -8272,7 +8618,7 @@ export interface operations {
                 };
             };
             /**
-             * @description ALREADY_ACTIVATED: it is in use, or was. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
+             * @description ALREADY_ACTIVATED: it is in use, or was. ALREADY_LINKED: it is linked to another customer. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
              *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
@@ -9193,7 +9539,8 @@ export interface operations {
             };
             /**
              * @description REDEMPTION_NOT_ALLOWED: the gift is cancelled, expired, not delivered yet, or its purchase failed, or the reload was taken back by its key before it
-             *     arrived. ACCOUNT_MISCONFIGURED: the account has no location. REQUEST_IN_PROGRESS: the first call with this key still runs.
+             *     arrived. ALREADY_LINKED: the gift is linked to another customer than the one that is named. ACCOUNT_MISCONFIGURED: the account has no location.
+             *     REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {
                 headers: {

@@ -26,6 +26,7 @@ type activation struct {
 	Purchase  gift.Purchase
 	Price     money.Number
 	Reference string
+	Customer  string
 }
 
 func readActivation(o *wire.Object, c *Call) activation {
@@ -34,6 +35,7 @@ func readActivation(o *wire.Object, c *Call) activation {
 		giftRef: readGiftRef(o, c.Account, byID, byCode, byToken, byActivationCode), Where: readPlace(o, c.Caller),
 		Number: readAmount(o, c.Account.Currency), Purchase: readPurchase(o),
 		Price: readPrice(o, c.Account.Currency), Reference: o.Line("reference", maxReference),
+		Customer: readCustomer(o),
 	}
 }
 
@@ -65,7 +67,7 @@ func ActivateGift(c *Call) (ledger.Answer, error) {
 				return ledger.Answer{}, err
 			}
 			ask := gift.Activate{LocationID: at.ID, Number: asked.Number, Purchase: asked.Purchase, Price: asked.Price,
-				Worth: worth, Reference: asked.Reference, Most: c.Account.MaxGiftValue}
+				Worth: worth, Reference: asked.Reference, Customer: asked.Customer, Most: c.Account.MaxGiftValue}
 			return r.Do(&ledger.Change{Context: c.Actor(at.ID), VoucherID: asked.ID, Counts: merchant.SentCount,
 				Rule: func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
 					ask.Context = at

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
 )
@@ -95,6 +96,68 @@ func UnblockGift(c *Call) (ledger.Answer, error) {
 			c.Wake(c.Account.Test)
 		}
 		return answer, err
+	})
+}
+
+// byCustomer is the member that names a customer, as whoever integrates the interface knows them.
+const byCustomer = "customerID"
+
+// readCustomer reads to whom a gift is linked; "" is nobody.
+func readCustomer(o *wire.Object) string {
+	id := o.Text(byCustomer)
+	o.Refuse(inside(o, gift.CheckCustomerID(refusal.FieldCustomerID, id)))
+	return id
+}
+
+// linking is a link-customer request.
+type linking struct {
+	VoucherID guid.ID
+	gift.LinkCustomer
+}
+
+func readLinking(o *wire.Object) (r linking) {
+	r.VoucherID = readVoucherID(o)
+	if !o.Given(byCustomer) {
+		o.Add(byCustomer, "Say to whom the gift is to be linked.")
+	}
+	r.CustomerID = readCustomer(o)
+	return r
+}
+
+// LinkCustomer has a gift be found by a customer.
+func LinkCustomer(c *Call) (ledger.Answer, error) {
+	asked, problems := decode(c, readLinking)
+	return c.care(operation.LinkCustomer, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
+		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.LinkCustomer
+			ask.Context = at
+			return v.LinkCustomer(ask)
+		}), ledger.OK, outcome.CustomerLink)
+	})
+}
+
+// unlinking is an unlink-customer request.
+type unlinking struct {
+	VoucherID guid.ID
+	gift.UnlinkCustomer
+}
+
+func readUnlinking(o *wire.Object) (r unlinking) {
+	r.VoucherID, r.CustomerID = readVoucherID(o), readCustomer(o)
+	return r
+}
+
+// UnlinkCustomer has a gift be found by its customer no more.
+func UnlinkCustomer(c *Call) (ledger.Answer, error) {
+	asked, problems := decode(c, readUnlinking)
+	return c.care(operation.UnlinkCustomer, asked, problems, func(r *service.Request) (ledger.Answer, error) {
+		asked.Caller = c.Caller
+		return r.Do(c.change(asked.VoucherID, func(v gift.Voucher, at gift.Context) (gift.Voucher, gift.Entry, error) {
+			ask := asked.UnlinkCustomer
+			ask.Context = at
+			return v.UnlinkCustomer(ask)
+		}), ledger.OK, outcome.CustomerLink)
 	})
 }
 

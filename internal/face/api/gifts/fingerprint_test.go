@@ -31,12 +31,12 @@ func TestFingerprintsDiffer(t *testing.T) {
 		`"validStarting":"2026-03-01T00:00:00Z"`, `"promotionID":"22222222-2222-2222-2222-222222222222"`,
 		`"externalStorefrontID":"22222222-2222-2222-2222-222222222222"`, `"recipients":[{}]`, `"recipients":[{},{}]`,
 		`"recipients":[{"message":"a"},{}]`, `"recipients":[{"recipientLanguage":"de"},{}]`,
-		`"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`,
+		`"recipients":[{"customerID":"a"},{}]`, `"recipients":[{},{"message":"a"}]`, `"monetaryGift":{}`, `"itemGift":{}`,
 		`"deliverTo":"buyer"`, `"attachment":"pdf"`, `"attachment":"csv"`} {
 		bodies = append(bodies, "{"+m+"}")
 	}
 	for _, m := range []string{`"value":1`, `"value":2`, `"deliveryMethodID":1`, `"recipientDescription":"a"`,
-		`"recipientContact":"a"`, `"message":"a"`, `"recipientLanguage":"de"`, `"recipientLanguage":"de-AT"`,
+		`"recipientContact":"a"`, `"message":"a"`, `"customerID":"a"`, `"recipientLanguage":"de"`, `"recipientLanguage":"de-AT"`,
 		`"senderDescription":"a"`, `"hasScheduledDelivery":false`, `"hasScheduledDelivery":true`,
 		`"deliveryDate":"2026-03-01T00:00:00Z"`,
 		`"deliveryTimezoneId":"Asia/Tokyo"`, `"voucherDesignID":"22222222-2222-2222-2222-222222222222"`,
@@ -90,6 +90,8 @@ func readNormalized(operation, body string, wrong func(wire.Problem)) string {
 		"unblock-gift":       func(o *wire.Object) any { return readUnblocking(o) },
 		"adjust-gift":        func(o *wire.Object) any { return readAdjusting(o, c) },
 		"extend-gift":        func(o *wire.Object) any { return readExtending(o) },
+		"link-customer":      func(o *wire.Object) any { return readLinking(o) },
+		"unlink-customer":    func(o *wire.Object) any { return readUnlinking(o) },
 	}
 	if reads[operation] == nil {
 		return ""

@@ -29,7 +29,7 @@ func readLoading(o *wire.Object, c *Call) (r loading) {
 	r.Number = readAmount(o, c.Account.Currency)
 	readMethod(o)
 	r.Purchase, r.Price = readPurchase(o), readPrice(o, c.Account.Currency)
-	r.Reference = o.Line("reference", maxReference)
+	r.Reference, r.Customer = o.Line("reference", maxReference), readCustomer(o)
 	return r
 }
 

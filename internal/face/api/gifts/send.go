@@ -103,6 +103,8 @@ func readRecipient(o *wire.Object) order.Recipient {
 		Contact:  normalize.Address(o.Text("recipientContact")),
 		Message:  o.Text("message"),
 		Language: readLanguage(o, "recipientLanguage"),
+
+		CustomerID: o.Text(byCustomer),
 	}
 }
 
@@ -255,7 +257,7 @@ func (c *Call) orderSize(gifts []gift.Gift, lacking [][]string) int {
 // ownSize is how long the texts of a gift are that the next gift of the order may have otherwise.
 func ownSize(g *gift.Gift) int {
 	return textSize(g.Card.Recipient) + textSize(g.Card.Message) + textSize(g.Card.Language) +
-		textSize(g.Card.PromotionalTerms)
+		textSize(g.Card.PromotionalTerms) + textSize(g.CustomerID)
 }
 
 // textSize is how long a text is in an answer.

@@ -222,6 +222,22 @@ func Blocked(w *wire.Writer, r ledger.Result) {
 	w.Text("outcome", outcome)
 }
 
+// CustomerLink writes the members of a successful link-customer or unlink-customer. It does not repeat whose link it
+// is: the answer is kept as long as the entry.
+func CustomerLink(w *wire.Writer, r ledger.Result) {
+	v := &r.Vouchers[0]
+	w.ID("voucherID", v.ID)
+	w.Boolean("linked", v.CustomerID != "")
+	payload.WriteStands(w, v)
+	if len(r.Entries) == 0 {
+		w.Null("entryID")
+		w.Text("outcome", "ALREADY_DONE")
+		return
+	}
+	w.ID("entryID", r.Entries[0].ID)
+	w.Text("outcome", "DONE")
+}
+
 // Adjustment writes the members of a successful adjust-gift.
 func Adjustment(w *wire.Writer, r ledger.Result) {
 	v, e := &r.Vouchers[0], &r.Entries[0]

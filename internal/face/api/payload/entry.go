@@ -104,5 +104,6 @@ func WriteEntry(w *wire.Writer, unit money.Currency, e *gift.Entry, names Names)
 	w.TextOrNull("reasonCode", string(e.ReasonCode))
 	w.TextOrNull("reason", e.Reason)
 	w.InstantOrNull("validUntil", validUntil)
+	w.TextOrNull("customerLink", string(e.Link))
 	w.TextOrNull("requestID", e.RequestID)
 }

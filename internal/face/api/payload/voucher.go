@@ -43,6 +43,11 @@ func WriteVoucher(w *wire.Writer, g *gift.Gift, s View) {
 	w.TextOrNull("recipientDescription", g.Card.Recipient)
 	w.TextOrNull("message", g.Card.Message)
 	w.TextOrNull("recipientLanguage", g.Card.Language)
+	if s.Location != nil { // a till has no need of it
+		w.Null("customerID")
+	} else {
+		w.TextOrNull("customerID", v.CustomerID)
+	}
 	w.Integer("deliveryMethodID", int(g.Card.Method))
 	if g.Card.Attachment != "" {
 		w.Text("deliverTo", gift.ToBuyer)
