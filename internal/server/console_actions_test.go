@@ -69,6 +69,9 @@ func TestStaffMendGifts(t *testing.T) {
 		{"cancel", url.Values{"reason": {"refunded"}}, []string{"The gift is cancelled.", "/reinstate\">",
 			`<p class="worth">$0.00</p>`}},
 		{"reinstate", nil, []string{"Cancellation taken back"}},
+		{"link", url.Values{"customer": {"C-<20177>"}}, []string{"The gift is linked to the customer.", "C-&lt;20177&gt;",
+			"Linked to a customer", "/unlink\">"}},
+		{"unlink", nil, []string{"The gift is linked to no customer.", "Link to the customer ended", "/link\">"}},
 		{"replace", url.Values{"contact": {"ana@example.org"}, "reason": {"seen by others"}},
 			[]string{"Replaced by a new card"}},
 	} {
@@ -293,7 +296,8 @@ func TestActionsNeedTheirPermissions(t *testing.T) {
 		"reverse": operation.ReverseRedemption, "adjust": operation.AdjustGift, "replace": operation.ReplaceGift,
 		"sell":  operation.ActivateGift,
 		"block": operation.BlockGift, "unblock": operation.UnblockGift, "cancel": operation.CancelGift,
-		"reinstate": operation.ReinstateGift, "transfer": operation.TransferBalance, "cash-out": operation.CashOutGift}
+		"reinstate": operation.ReinstateGift, "transfer": operation.TransferBalance, "cash-out": operation.CashOutGift,
+		"link": operation.LinkCustomer, "unlink": operation.UnlinkCustomer}
 	for _, role := range staff.Roles() {
 		b := s.joined(string(role)+"@example.com", role)
 		for _, p := range closedPages(t) {

@@ -77,6 +77,9 @@ var actions = []action{
 		body: cancelBody, undo: "reinstate"},
 	{name: "reinstate", operation: operation.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
 		body: onlyGift, undo: "cancel"},
+	{name: "link", operation: operation.LinkCustomer, path: gifting, offered: linkable, fields: customerField,
+		body: customerBody, undo: "unlink"},
+	{name: "unlink", operation: operation.UnlinkCustomer, path: gifting, offered: linked, body: onlyGift, undo: "link"},
 }
 
 func receivable(_ *desk.Request, g *gift.Gift) bool { return g.Status.Receivable() }
@@ -87,6 +90,11 @@ func unblocked(_ *desk.Request, g *gift.Gift) bool {
 	return g.Blocked == "" && g.Status != gift.Cancelled
 }
 func cancelled(_ *desk.Request, g *gift.Gift) bool { return g.Status == gift.Cancelled }
+
+func linked(_ *desk.Request, g *gift.Gift) bool { return g.CustomerID != "" }
+func linkable(_ *desk.Request, g *gift.Gift) bool {
+	return g.CustomerID == "" && g.Status != gift.NotActivated
+}
 
 // actionPages are the forms of all actions, and what they do.
 func (f *pages) actionPages() (all []desk.Page) {
@@ -457,6 +465,14 @@ func blockBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[st
 	body := withReason(g, typed)
 	body["reasonCode"] = typed("code")
 	return body, nil
+}
+
+func customerField(r *desk.Request, _ *gift.Gift, _ []gift.Entry) []input {
+	return []input{{Name: "customer", Label: label(r, "customer"), Hint: hint(r, "customer"), Kind: "text"}}
+}
+
+func customerBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {
+	return map[string]any{"voucherID": g.ID.String(), "customerID": typed("customer")}, nil
 }
 
 func cancelBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {

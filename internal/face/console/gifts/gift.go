@@ -148,6 +148,7 @@ func facts(r *desk.Request, g *gift.Gift) (facts []fact) {
 	}
 	add("place", place)
 	add("buyer", buyer, g.Card.Purchase.EmailAddress)
+	add("customer", g.CustomerID)
 	add("reference", g.Card.Purchase.Reference)
 	add("terms", g.Card.Terms, g.Card.PromotionalTerms)
 	add("notes", g.Card.Notes)

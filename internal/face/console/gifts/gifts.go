@@ -138,7 +138,13 @@ func (f *pages) find(r *desk.Request, filter gift.Filter, text string) (gift.Pag
 			return found, err
 		}
 	}
-	return f.Store.List(r.Context(), sale)
+	found, err := f.Store.List(r.Context(), sale)
+	if err != nil || len(found.Gifts) > 0 || !found.Next.IsZero() {
+		return found, err
+	}
+	customer := filter
+	customer.Contacts, customer.Words, customer.CustomerID = nil, nil, text
+	return f.Store.List(r.Context(), customer)
 }
 
 // search leads to what somebody typed or scanned: a gift by its code, by the token of its QR code or by its id. Else it
