@@ -199,7 +199,7 @@ func TestClientHasEveryCode(t *testing.T) {
 		client.ItemEligibilityFailure,
 		client.AlreadyRedeemed, client.RedemptionNotAllowed, client.NotAuthorized, client.UnexpectedError,
 		client.Unauthenticated,
-		client.InsufficientBalance, client.AlreadyReversed, client.AlreadyActivated, client.HoldNotOpen,
+		client.InsufficientBalance, client.AlreadyReversed, client.AlreadyActivated, client.AlreadyLinked, client.HoldNotOpen,
 		client.IdempotencyMismatch,
 		client.RequestInProgress,
 		client.RateLimited,

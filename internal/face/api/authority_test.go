@@ -155,6 +155,8 @@ var authority = map[string][]row{
 		absent: notFound, states: movable}},
 	"replaceGift": {{needs: "replace", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
 		absent: notFound, states: sendable}},
+	"linkCustomer": {{needs: "link", system: unsupported, by: "id", foreign: notFound, elsewhere: notFound,
+		absent: notFound, states: map[string]verdict{"not activated": notAllowed}}},
 	"transferBalance": {
 		{needs: "transfer", system: unsupported, by: "from", foreign: notFound, elsewhere: notFound, absent: notFound,
 			states: givable},

@@ -25,7 +25,7 @@ func (w *world) whole() map[string][]string {
 		w.now().AddDate(1, 0, 0).UTC().Format(time.RFC3339) + `","deliveryTimezoneId":"Asia/Tokyo","voucherDesignID":"` +
 		design + `"`
 	recipient := `"deliveryMethodID":1,"recipientDescription":"R","recipientContact":"r@example.com","message":"M",` +
-		`"recipientLanguage":"de"`
+		`"recipientLanguage":"de","customerID":"C"`
 	notes := `"senderDescription":"S","notes":"N","relatedOrderID":"1","relatedOrderNumber":"2"`
 	till := `"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1",` +
 		`"targetProgramID":"22222222-2222-2222-2222-222222222222",` +
@@ -45,6 +45,8 @@ func (w *world) whole() map[string][]string {
 				`,"validStarting":"2026-10-01T00:00:00Z","validForDays":3650,"promotionalTerms":"T"}`,
 			`{"itemGift":{"label":"L","quantity":2,"equivalentValue":5,"pricePaid":4,` +
 				`"programID":"22222222-2222-2222-2222-222222222222",` + recipient + `},` +
+				purchase + `}`,
+			`{"monetaryGift":{"value":5,"deliveryMethodID":1},"recipients":[{"recipientDescription":"R"}],"deliverTo":"buyer","attachment":"pdf",` +
 				purchase + `}`,
 		},
 		"validate-gift": {`{"voucherCode":"` + g.code + `",` + till + `}`, `{"voucherPublicToken":"` + g.token +
@@ -75,7 +77,7 @@ func (w *world) whole() map[string][]string {
 			`"voucherID":"` + g.id + `"}`, `{"idempotencyKey":"none","voucherCode":"` + g.code + `"}`,
 			`{"idempotencyKey":"none","voucherPublicToken":"` + g.token + `"}`},
 		"reload-gift": {
-			`{"voucherID":"` + g.id + `","amount":0.02,"pricePaid":0.01,"paymentMethodID":2,"reference":"R",` + paidAt(shop) +
+			`{"voucherID":"` + g.id + `","amount":0.02,"pricePaid":0.01,"paymentMethodID":2,"reference":"R","customerID":"C",` + paidAt(shop) +
 				`,"organizationID":"` + pier + `","pointOfSaleSystemOrganizationIdentifier":"POS-1"}`,
 			`{"voucherCode":"` + g.code + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`,
 			`{"voucherPublicToken":"` + g.token + `","amount":0.01,` + paidAt(shop) + `,"organizationID":"` + pier + `"}`},
@@ -98,7 +100,7 @@ func (w *world) whole() map[string][]string {
 			`{"count":1,"label":"L","terms":"T","quantity":2,"equivalentValue":5}`},
 		"reverse-activation": append(byItsKey, `{"activationID":"`+nowhere+`"}`),
 		"activate-gift": {`{"voucherID":"` + nowhere + `","organizationID":"` + pier +
-			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"pricePaid":4,"reference":"R",` +
+			`","pointOfSaleSystemOrganizationIdentifier":"POS-1","amount":5,"pricePaid":4,"reference":"R","customerID":"C",` +
 			purchase + `}`,
 			`{"voucherCode":"` + cards[0].code + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,
 			`{"voucherPublicToken":"` + cards[1].token + `","amount":5,"organizationID":"` + pier + `",` + purchase + `}`,

@@ -126,7 +126,7 @@ func (v *variety) payload() [][2]string {
 		{"promotionalTerms", pick(v.promotional, "One per guest.", "null")},
 		{"validFrom", pick(v.promotional, "2026-01-01T00:00:00.000Z", "null")},
 		{"validUntil", pick(v.promotional, "*", "null")}, {"senderDescription", pick(v.promotional, v.name, "Ann Lee")},
-		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"recipientLanguage", "pt-BR"},
+		{"recipientDescription", "Zoe"}, {"message", "Hi\nyou"}, {"recipientLanguage", "pt-BR"}, {"customerID", "null"},
 		{"deliveryMethodID", strconv.Itoa(int(v.method))},
 		{"deliveryDate", "null"},
 		{"deliveredAt", pick(printed, "*", "null")}, {"voucherDesignID", "null"}, {"createdAt", "*"},

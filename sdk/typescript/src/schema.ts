@@ -5511,7 +5511,7 @@ export interface components {
              */
             accountID: string;
             /**
-             * @description Only beside deliverTo: as what the gift is attached.
+             * @description Only where deliverTo is: as what the gift is attached.
              * @enum {string}
              */
             attachment?: "pdf" | "csv";
@@ -5541,7 +5541,7 @@ export interface components {
             /** @description Your own id of the customer that it is linked to; null, it is to none. Null too wherever a location is given, as at a till. */
             customerID: string | null;
             /**
-             * @description Only of a gift that goes to its buyer with the others of its order, in one e-mail.
+             * @description Only where the gift goes to its buyer with the others of its order, in one e-mail.
              * @enum {string}
              */
             deliverTo?: "buyer";
