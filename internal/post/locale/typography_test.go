@@ -20,7 +20,7 @@ func TestTextsAreSetRight(t *testing.T) {
 	wrong := map[merchant.Language]*regexp.Regexp{
 		merchant.German: regexp.MustCompile(`\b(Ihre?|Ihnen|Ihre[mnrs])\b|"`),
 		// no space that a line can end at before a high sign, no straight apostrophe
-		merchant.French:   regexp.MustCompile(`[^\d\x{a0}\x{202f}][:;!?»]|'|"|\b([Tt]u|[Tt]oi|[Tt]on|[Tt]es)\b`),
+		merchant.French:   regexp.MustCompile(`[^\d\x{a0}\x{202f}][:;!?»]|'|"|(^|\PL)([Tt]u|[Tt]oi|[Tt]on|[Tt]es)(\PL|$)`),
 		merchant.Spanish:  regexp.MustCompile(`^[^¿]*\?|^[^¡]*!|\b[Uu]sted(es)?\b|"`),
 		merchant.Japanese: regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}][:;,!?()]|[:;,!?()][\p{Han}\p{Hiragana}\p{Katakana}]`),
 	}
