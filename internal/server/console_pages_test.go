@@ -163,7 +163,7 @@ func TestLookingAtPagesChangesNothing(t *testing.T) {
 }
 
 // ofTheConsole are the forms that call no operation of the JSON interface: what they do is of the console alone.
-var ofTheConsole = regexp.MustCompile(`^(sign-out|confirm|search|staff/.+|you/.+|setup/.+|many/[^/]+/(discard|leave))$`)
+var ofTheConsole = regexp.MustCompile(`^(sign-out|confirm|search|today|staff/.+|you/.+|setup/.+|many/[^/]+/(discard|leave))$`)
 
 // TestButtonsNameTheirCalls: each form of a page names the operation that its button calls, or does something that is
 // of the console alone; and its page asks for the permissions that the table of authority has for the operation.
