@@ -64,6 +64,73 @@ func TestProtectedCard(t *testing.T) {
 	d.calm()
 }
 
+// TestCoveredCards: cards are sold by the number beside their covered codes, of fixed worth, of things and of what is
+// paid; what was sold is told so, and undone. Where the account has codes of other systems with as many digits, these
+// are found all the same.
+func TestCoveredCards(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	numbers := func(r client.CreateStockRequest) (all []string) {
+		r.ActivationCodes = true
+		stock, err := s.api.CreateStock(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := s.api.ExportStock(t.Context(), stock.OrderID, client.StockCSV)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			all = append(all, row[7])
+		}
+		return all
+	}
+	fixed := numbers(client.CreateStockRequest{Count: 2, Value: client.MustDecimal("20")})
+	d := s.till("Counter 1", s.server.URL, "--may", "activate")
+	d.at("home") // it knows now what it may do
+	d.scanner(fixed[0])
+	d.at("gift")
+	d.shows(".worth .figure", "$20.00")
+	d.shows(".worth .facts", "···· "+fixed[0][12:])
+	d.audit("a covered card")
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.tap(".next")
+	d.scanner(fixed[0])
+	d.shows(".home .error", "sold")
+	d.scanner("1000000000000000")
+	d.shows(".home .error", "There is no gift")
+	d.scanner("]C1" + fixed[1])
+	d.shows(".worth .figure", "$20.00")
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.tap(".undo")
+	d.shows("h1", "Sale taken back")
+	d.tap(".next")
+
+	d.scanner(numbers(client.CreateStockRequest{Count: 1, Label: "Latte", Quantity: 10})[0])
+	d.shows(".worth .figure", "10")
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.tap(".next")
+
+	d.scanner(numbers(client.CreateStockRequest{Count: 1})[0])
+	d.shows(".worth .figure", "New card")
+	d.keypad("3000")
+	d.tap("button.take")
+	d.shows("h1", "Sold")
+	d.shows(".result .figure", "$30.00")
+	d.tap(".next")
+	d.calm()
+}
+
 // TestCashOut: what is left is paid in cash where the law lets a guest ask for it, the till may, and somebody said yes;
 // it is taken back at once, from the list of the day, or by its key where nobody learned whether it was paid.
 func TestCashOut(t *testing.T) {

@@ -78,6 +78,16 @@ export function card(text) {
   return /^[0-9A-Za-z]{5,32}$/.test(code) ? { voucherCode: code } : null;
 }
 
+/**
+ * toSell says by which number a card is to be sold: {activationCode} for the 16 digits that stand beside its covered code, however
+ * they are grouped; null for anything else.
+ */
+export function toSell(text) {
+  const trimmed = String(text).replace(/^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu, "").replace(/^\][A-Za-z][0-9A-Za-z]/, "");
+  const digits = trimmed.normalize("NFKC").replace(/[\s\p{Pd}\p{Cf}.·\u2212]/gu, "");
+  return /^[0-9]{16}$/.test(digits) ? { activationCode: digits } : null;
+}
+
 /** product tells the barcode of a product, by its length and its check digit (GS1): whoever scans goods asks for no gift. */
 export function product(text) {
   const digits = String(text).trim();

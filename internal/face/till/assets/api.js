@@ -36,6 +36,7 @@ export const signIn = (name, pin, newPIN) => request("POST", "/person", { name, 
 export const signOut = () => request("DELETE", "/person");
 export const pair = (token, instead) => request("POST", "/pair", { token, instead });
 export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);
+export const tryOut = (operation, body) => request("POST", "/api/redemption/" + operation + "?dryRun=true", body);
 export const call = (operation, body, key) => request("POST", "/api/redemption/" + operation, body, { key });
 export const newCard = (id) => request("GET", "/api/redemption/new-cards/" + encodeURIComponent(id));
 export const ask = (key, operation) =>

@@ -83,6 +83,9 @@ export class Wedge {
   /** trusts tells whether an Enter is that of a hand that typed an amount. */
   trusts(at) { return at - this.#strange > strange; }
 
+  /** scans tells that the keys of a burst that has not ended came quicker than a hand types: there may be more of them. */
+  get scans() { return this.#last > -Infinity && this.#quick >= scannerKeys - 1; }
+
   key(name, at, { code = "", shift = false, caps = false } = {}) {
     const fast = at - this.#last <= gap;
     this.first = false;

@@ -1,6 +1,6 @@
 // The till: which view is shown, and what its buttons do. Money is moved by safe.js alone.
 import * as api from "./api.js";
-import { card, decimal, empty, grouped, minor, press, product, shares, split, value } from "./amount.js";
+import { card, decimal, empty, grouped, minor, press, product, shares, split, toSell, value } from "./amount.js";
 import { booked, byKey, ended, open, pause, rightsToUndo, undoing, unstaffed, within } from "./intent.js";
 import { Safe } from "./safe.js";
 import { watch } from "./scan.js";
@@ -332,8 +332,17 @@ function cameraOn(on) {
 /** cardOf gives the code of a card from another system, where the merchant takes such cards. */
 const cardOf = (text) => (device?.importedCodes ? card(text) : null);
 
+/**
+ * coveredOf gives a card that is sold by the number beside its covered code, where somebody may sell one. Where the merchant takes
+ * cards from other systems, the digits may be the code of one of those: or has it.
+ */
+function coveredOf(text) {
+  const found = device !== null && maySell("activate") && sale.length === 0 ? toSell(text) : null;
+  return found && { ...found, or: cardOf(text) };
+}
+
 /** giftOf gives the gift that was scanned or swiped; the barcode of a product is none. */
-const giftOf = (text) => giftIn(text) ?? (product(text) ? null : cardOf(text));
+const giftOf = (text) => giftIn(text) ?? coveredOf(text) ?? (product(text) ? null : cardOf(text));
 
 /** scanned takes what the camera or a hand scanner read; the same text within a moment is the same look of the camera. */
 function scanned(text) {
@@ -356,7 +365,7 @@ async function find(gift, again = false) {
   busy = true;
   document.body.classList.add("looking");
   say(t("till.home.looking"));
-  const answer = await api.validate(gift);
+  const [answer, asked] = gift.activationCode ? await lookAtCovered(gift) : [await api.validate(gift), gift];
   busy = false;
   document.body.classList.remove("looking");
   if (lost(answer)) return;
@@ -371,13 +380,33 @@ async function find(gift, again = false) {
     return complain(why);
   }
   play("found");
-  showGift(answer.body, gift);
+  showGift(answer.body, asked);
+}
+
+/**
+ * lookAtCovered asks what a card would be worth if it were sold by the number beside its covered code: nothing else is told of it.
+ * Nothing is done. The answer is one as of a card that is not sold, and what was asked for.
+ */
+async function lookAtCovered(card) {
+  const { activationCode, or } = card;
+  const { externalStorefrontID } = storefront() ?? device.storefronts[0];
+  const answer = await api.tryOut("activate-gift", { activationCode, externalStorefrontID, externalTransactionReferenceNumber: "look" });
+  if (answer?.status === 404 && or) return [await api.validate(or), or];
+  const unpriced = answer?.status === 400 && answer.body?.messages?.every((m) => m.path === "amount");
+  if (answer?.status !== 200 && !unpriced) return [answer, card];
+  const { amount = null, currency = device.currency } = unpriced ? {} : answer.body;
+  const pieces = currency === null;
+  return [{ status: 200, body: {
+    activationCode, status: "NOT_ACTIVATED", lastFour: activationCode.slice(-4), unit: pieces ? "items" : "money", currency,
+    value: pieces ? null : amount, quantity: pieces ? amount : null, availableBalance: 0, currentBalance: 0, heldBalance: 0,
+    isRedeemable: false, notRedeemableReasons: [], cashOutAllowed: false,
+  } }, card];
 }
 
 function typed() {
   const field = $("#digits");
   clearTimeout(standing);
-  const gift = giftIn(field.value) ?? cardOf(field.value);
+  const gift = giftIn(field.value) ?? coveredOf(field.value) ?? cardOf(field.value);
   if (gift) return find(gift);
   const digits = field.value.replace(/\D/g, "");
   if (field.value.trim() === "") return field.focus();
@@ -401,7 +430,7 @@ function showGift(gift, asked, entry = sale.length > 0 ? bill : empty) {
   $(".keypad", views.gift).hidden = ready;
   const whole = mode === "sell" ? fixed(gift) : left;
   fit($(".worth .figure"), mode === "sell" && whole === 0 ? t("till.gift.new") :
-    gift.unit === "items" ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift));
+    gift.unit === "items" && gift.label ? t("till.gift.pieces", number(whole), gift.label) : worth(whole, gift));
   views.gift.classList.toggle("pieces", gift.unit === "items");
   $(".worth .facts").replaceChildren(Object.assign(document.createElement("strong"), { className: "last-four", textContent: "···· " + gift.lastFour }),
     [...(ready ? [t("till.gift.new")] : []), ...facts(gift)].map((fact) => " · " + fact).join(""));
@@ -606,7 +635,8 @@ function go(verificationCode) {
   const { gift, mode, item } = current;
   const decimals = decimalsOf(gift);
   const { amount, take, rest } = typedAmount();
-  const body = { voucherID: gift.voucherID, amount: decimal(take, decimals) };
+  const named = gift.activationCode ? { activationCode: gift.activationCode } : { voucherID: gift.voucherID };
+  const body = { ...named, amount: decimal(take, decimals) };
   if (mode === "sell" && fixed(gift) > 0) delete body.amount;
   if (mode !== "take") {
     body.externalStorefrontID = storefront().externalStorefrontID;
@@ -712,7 +742,7 @@ function drawResult(intent, look) {
   $(".stop", section).textContent = t(redeems(intent) ? "till.unknown.stop" : "till.unknown.stop-sold");
   if (look !== "busy") showNewCards(intent, look);
   drawnAt = performance.now();
-  say($("h1", section).textContent + " " + [amount, $(".rest", section).textContent, $(".words", section).textContent].join(". "));
+  say($("h1", section).textContent + " " + [amount, $(".rest", section).textContent, $(".words", section).textContent].filter(Boolean).join(". "));
   if (ended(intent) && view === "result") $(".next", section).focus();
 }
 
@@ -934,8 +964,8 @@ document.addEventListener("keydown", (event) => {
   clearTimeout(silence);
   if (scan || wedge.scanner) return scannerDone(scan, event);
   silence = setTimeout(() => { // some scanners end with no key at all
-    const found = wedge.stopped(performance.now());
-    if (found) scannerDone(found);
+    const scan = wedge.scans, found = wedge.stopped(performance.now());
+    if (found || (scan && !wedge.scans && coveredOf(wedge.text))) scannerDone(found);
   }, 300);
   if ($("dialog.ask").open) return;
   if (event.target.matches("input, select, summary")) return;
@@ -991,8 +1021,9 @@ function typing() {
   const digits = field.value.replace(/[\s\u00a0-]/g, "");
   if (!/^[0-9]*$/.test(digits)) return;
   const end = field.selectionStart === field.value.length;
-  if (end) field.value = grouped(digits.slice(0, 12));
-  if (digits.length === 12) standing = setTimeout(() => view === "home" && typed(), 60);
+  if (end) field.value = grouped(digits.slice(0, maySell("activate") ? 16 : 12)); // that of a covered card has four more
+  if (wedge.scans) return; // the end of the scan looks it up
+  if (digits.length === 12 || coveredOf(digits)) standing = setTimeout(() => view === "home" && typed(), 60);
 }
 
 function wire() {

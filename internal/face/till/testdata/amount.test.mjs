@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { card, decimal, empty, grouped, minor, press, product, read, shares, split, value } from "../assets/amount.js";
+import { card, decimal, empty, grouped, minor, press, product, read, shares, split, toSell, value } from "../assets/amount.js";
 import { Wedge } from "../assets/scanner.js";
 
 const typed = (keys, decimals = 2) => keys.reduce((entry, key) => press(entry, key, decimals), empty);
@@ -114,4 +114,13 @@ test("several cards pay a bill in their order, each what is there", () => {
   for (const [bill, worths, want] of [
     [3000, [1200, 2500], [1200, 1800]], [1000, [1200, 2500], [1000, 0]], [5000, [1200, 2500], [1200, 2500]], [0, [1200], [0]], [700, [0, 700], [0, 700]],
   ]) assert.deepEqual(shares(bill, worths), want, `${bill} of ${worths}`);
+});
+
+test("the number by which a covered card is sold has 16 digits", () => {
+  for (const text of ["4829135760248137", "4829 1357 6024 8137", "4829-1357-6024-8137", "]C14829135760248137\r\n", "４８２９１３５７６０２４８１３７"]) {
+    assert.deepEqual(toSell(text), { activationCode: "4829135760248137" }, text);
+  }
+  for (const text of ["", "482913576024", "482913576024813", "48291357602481370", "482913576024813x", ";4829135760248137=99?"]) {
+    assert.equal(toSell(text), null, text);
+  }
 });
