@@ -118,20 +118,10 @@ func (c *Call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 		}
 		return r.Refuse(problems.Err())
 	}
-	if whole, ok := cmd.(*ledger.ResendOrder); ok {
-		ids, err := c.gifts(several{OrderID: g.OrderID})
-		if err != nil {
-			return ledger.Answer{}, err
-		}
-		whole.Known = g.Card.Contact
-		whole.VoucherIDs = append([]guid.ID{g.ID}, slices.DeleteFunc(ids, func(id guid.ID) bool { return id == g.ID })...)
+	if err := c.tellKnown(cmd, &g); err != nil {
+		return ledger.Answer{}, err
 	}
 	replace, replaced := cmd.(*ledger.Replace)
-	if resend, ok := cmd.(*ledger.Resend); ok {
-		resend.Known = g.Card.Contact
-	} else if replaced {
-		replace.Known = g.Card.Contact
-	}
 	var lacking []string
 	if printed(cmd, &g) {
 		lacking = c.lacking(&g.Card, map[string]bool{})
@@ -161,6 +151,24 @@ func (c *Call) dispatch(r *service.Request, voucher guid.ID, problems *wire.Prob
 		c.Wake(c.Account.Test)
 	}
 	return answer, err
+}
+
+// tellKnown tells a command where the gift goes now and, if it is about a whole order, which gifts are in it.
+func (c *Call) tellKnown(cmd dispatching, g *gift.Gift) error {
+	switch cmd := cmd.(type) {
+	case *ledger.ResendOrder:
+		ids, err := c.gifts(several{OrderID: g.OrderID})
+		if err != nil {
+			return err
+		}
+		cmd.Known = g.Card.Contact
+		cmd.VoucherIDs = append([]guid.ID{g.ID}, slices.DeleteFunc(ids, func(id guid.ID) bool { return id == g.ID })...)
+	case *ledger.Resend:
+		cmd.Known = g.Card.Contact
+	case *ledger.Replace:
+		cmd.Known = g.Card.Contact
+	}
+	return nil
 }
 
 // printed reports whether a gift may go in print: by the method that is asked for, else as it goes already.
