@@ -464,7 +464,7 @@ func testEraseOrder(t *testing.T, open opener) {
 		}
 		diff(t, answered(t, s, account.ID, "Carla", "Hello", "Ana", "Dan", gifts[3].ID.String()),
 			[]string{"Ana", "Dan", gifts[3].ID.String()}) // they did not ask for it
-		diff(t, findAll(t, s, account.ID, carla), []guid.ID{})
+		diff(t, findAll(t, s, account.ID, carla), []guid.ID(nil))
 	}
 }
 
@@ -485,7 +485,7 @@ func testEraseCutOff(t *testing.T, open opener) {
 		}
 	}
 	diff(t, answered(t, s, account.ID, "Carla", "Hello"), []string(nil))
-	diff(t, findAll(t, s, account.ID, carla), []guid.ID{})
+	diff(t, findAll(t, s, account.ID, carla), []guid.ID(nil))
 	diff(t, problems(t, s), map[string]int{})
 }
 

@@ -164,7 +164,7 @@ var ofNoAccount = []string{"constraints bite", "followers miss nothing", "verifi
 	"an import that is used is not undone", "an import opens closed days", "a day is not closed beside an import",
 	"breakage is booked once", "codes of other systems find their gifts", "planted staff lets nobody in",
 	"who may come in is logged", "verify finds gifts of other imports", "older states of imports are noticed",
-	"the set-up is changed beside tills", "activation codes sell cards"}
+	"the set-up is changed beside tills", "activation codes sell cards", "customers of gifts are kept"}
 
 // namingAccounts runs the suite on PostgreSQL and reads every statement: where accounts are spread over machines, a
 // statement that names its account asks one of them, one that does not asks all. And it is what keeps a statement

@@ -297,8 +297,8 @@ func testGiftRoundTrip(t *testing.T, open opener) {
 		1
 	g.Card.Method, g.Card.VATTreatment, g.Holds = contact.SMS, merchant.SinglePurpose, nil
 	g.Tells, g.GraceDays = gift.TellArrival|gift.TellFirstUse, gift.MaxGraceDays
-	g.Card.Attachment = gift.AsCSV
-	g.TillsOnly = false // which a card with a verification code is not
+	g.Card.Attachment, g.BuyerLanguage = gift.AsCSV, "de" // a tag has no spaces
+	g.TillsOnly = false                                   // which a card with a verification code is not
 	issued := filled[gift.Entry](t)
 	issued.AccountID, issued.VoucherID, issued.Seq, issued.Previous, issued.Kind = g.AccountID, g.ID, 1, guid.ID{},
 		gift.Issued

@@ -8618,7 +8618,7 @@ export interface operations {
                 };
             };
             /**
-             * @description ALREADY_ACTIVATED: it is in use, or was. ALREADY_LINKED: it is linked to another customer. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
+             * @description ALREADY_ACTIVATED: it is in use, or was. REDEMPTION_NOT_ALLOWED: it was cancelled or blocked, or the activation was taken back by its key before it arrived.
              *     ACCOUNT_MISCONFIGURED: the account has no location yet. REQUEST_IN_PROGRESS: the first call with this key still runs.
              */
             409: {

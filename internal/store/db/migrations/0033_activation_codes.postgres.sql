@@ -8,9 +8,11 @@ CREATE TABLE activation_code (
     voucher_id BYTEA NOT NULL,
     sealed     BYTEA NOT NULL, -- the number, sealed for this card
     PRIMARY KEY (account_id, hash),
-    UNIQUE (account_id, voucher_id),
     FOREIGN KEY (account_id, voucher_id) REFERENCES voucher (account_id, id)
 );
+-- No other index begins with the account: while PostgreSQL knows nothing of the table, it would take that one for
+-- look-ups by the number, and read all numbers of the account.
+CREATE INDEX activation_code_voucher ON activation_code (voucher_id);
 
 -- When it was last told that a card which is not sold yet was asked for by its code; 0: never.
 ALTER TABLE card ADD COLUMN probed_at BIGINT NOT NULL DEFAULT 0;
