@@ -116,7 +116,8 @@ func (f *follower) take(p *page, i int) {
 	e := &p.Events[i]
 	f.order = append(f.order, e.ID)
 	f.told.Add(1)
-	if !strings.HasPrefix(e.Type, "gift.") || e.Type == "gift.expiring" || e.Type == "gift.expired" {
+	noEntry := []string{"gift.expiring", "gift.expired", "gift.probed"}
+	if !strings.HasPrefix(e.Type, "gift.") || slices.Contains(noEntry, e.Type) {
 		return // they are no entries
 	}
 	if e.Data.Entry == nil || e.Data.Gift == nil || e.Sequence == nil {
