@@ -32,7 +32,6 @@ type Taxation struct {
 	Rate      money.Number          // in percent, of merchant.SinglePurpose
 }
 
-// String says it for people.
 // said tells how a gift is taxed.
 func (t Taxation) said() *phrase.Phrase {
 	if t.Treatment == merchant.SinglePurpose {
