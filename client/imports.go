@@ -25,6 +25,16 @@ const (
 	ImportUndone   ImportState = "UNDONE"
 )
 
+// ImportStop is why nobody goes on with an import.
+type ImportStop string
+
+// What there is.
+const (
+	WritingFailed ImportStop = "WRITING_FAILED" // its gifts could not be written on
+	WriterEnded   ImportStop = "WRITER_ENDED"   // the instance that wrote them has ended
+	UndoerEnded   ImportStop = "UNDOER_ENDED"   // the instance that took it back has ended
+)
+
 // Import is of gifts of another system that were brought in together.
 type Import struct {
 	ImportID     string      `json:"importID"`
@@ -37,9 +47,11 @@ type Import struct {
 	FileSHA256   string      `json:"fileSHA256"`
 	Used         bool        `json:"used"` // something happened to one of its gifts: it is not undone any more
 	// HasCertificate tells that the import was finished, whatever became of it since.
-	HasCertificate bool   `json:"hasCertificate"`
-	Stopped        string `json:"stopped"` // why nobody writes its gifts on, and what to do; "": it goes on, or is over
-	Meta           Meta   `json:"-"`
+	HasCertificate bool `json:"hasCertificate"`
+	// StoppedCode is why nobody goes on with it; "": it goes on, or is over. Stopped says that in words, and what to do.
+	StoppedCode ImportStop `json:"stoppedCode"`
+	Stopped     string     `json:"stopped"`
+	Meta        Meta       `json:"-"`
 }
 
 // ImportOptions say how a file is read, and what it must come to.

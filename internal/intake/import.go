@@ -71,8 +71,19 @@ type Import struct {
 	StartedAt time.Time
 	Told      string    // its certificate; "": it is not finished
 	AliveAt   time.Time // when whoever writes its gifts or takes it back said last that they are at it
-	Stopped   string    // why whoever wrote its gifts stopped: a sentence; "": nobody did, or it is over
+	Failed    bool      // writing its gifts failed, and nobody goes on
 }
+
+// Stop is why nobody goes on with an import that is not over.
+type Stop string
+
+// What there is.
+const (
+	GoesOn        Stop = "" // or it is over
+	WritingFailed Stop = "WRITING_FAILED"
+	WriterEnded   Stop = "WRITER_ENDED"
+	UndoerEnded   Stop = "UNDOER_ENDED"
+)
 
 // How often whoever is at an import says so, and for how long others believe it: clocks of two machines differ, and a
 // database may be away for a while.
@@ -81,9 +92,18 @@ const (
 	silence = 2 * time.Minute
 )
 
-// Abandoned reports whether an import is not over, and nobody is at it: whoever was, was killed.
-func (m *Import) Abandoned(now time.Time) bool {
-	return (m.State == Staged || m.State == Undoing) && now.Sub(m.AliveAt) > silence
+// Stopped tells why nobody goes on with an import. Whoever was at it and has said nothing for long was killed.
+func (m *Import) Stopped(now time.Time) Stop {
+	silent := now.Sub(m.AliveAt) > silence
+	switch {
+	case m.State == Staged && m.Failed:
+		return WritingFailed
+	case m.State == Staged && silent:
+		return WriterEnded
+	case m.State == Undoing && silent:
+		return UndoerEnded
+	}
+	return GoesOn
 }
 
 // Tend keeps saying that somebody is at an import, until it is ended.
@@ -135,8 +155,8 @@ type Store interface {
 	FinishImport(ctx context.Context, m *Import, by event.TrailEntry) error
 	// ConfirmImport gives an import as it is, once no failover loses that. Where that is not certain, it fails.
 	ConfirmImport(ctx context.Context, account, id guid.ID) (*Import, error)
-	// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
-	NoteStopped(ctx context.Context, m *Import, why string) error
+	// NoteFailed keeps whether writing the gifts of an import failed, and nobody goes on.
+	NoteFailed(ctx context.Context, m *Import, failed bool) error
 	// NoteAlive keeps that somebody is at an import: its gifts are written, or it is taken back.
 	NoteAlive(ctx context.Context, m *Import) error
 	// TakenCodes gives the gifts that some codes lead to, or led to.

@@ -337,8 +337,8 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 		if m.State != Staged {
 			return m, nil
 		}
-		m.Stopped, m.AliveAt = "", time.Now().UTC()
-		return m, s.NoteStopped(ctx, m, "")
+		m.Failed, m.AliveAt = false, time.Now().UTC()
+		return m, s.NoteFailed(ctx, m, false)
 	}
 	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
 		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC(), AliveAt: time.Now().UTC()}

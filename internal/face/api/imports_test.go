@@ -119,6 +119,22 @@ func TestImportByHTTP(t *testing.T) {
 	}
 }
 
+// TestNoLimitCountsImports: gifts of an import use up nothing of a day's limits, and no limit keeps an import away: the
+// other system sold these gifts.
+func TestNoLimitCountsImports(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.atNoon()
+	w.declare(merchant.CodeForm{Digits: 16})
+	limits := merchant.Limits{IssuedPerDay: 10_00, GiftsPerDay: 1}
+	w.limit(limits, limits)
+	key := as(rotatedKey)
+	r := w.upload("expectCount=3&expectTotal=61.75", threeCards, key...).want(200)
+	w.settles(r.at("import.importID"), "FINISHED")
+	w.post("send-gift", ofMoney("10"), append(once("all of the day"), key...)...).want(201)
+	w.post("send-gift", ofMoney("10"), append(once("more"), key...)...).refused(429, refusal.RateLimited)
+}
+
 // TestFilesWithoutRoom: a file that the service cannot keep is told as that, and the log names the folder.
 func TestFilesWithoutRoom(t *testing.T) {
 	t.Parallel()
@@ -379,24 +395,31 @@ func TestImportThatNobodyGoesOnWith(t *testing.T) {
 	one := "/imports/" + w.upload(confirmed, threeCards).want(200, "import.stopped", "null").at("import.importID")
 	(<-waiting)(killed)
 	w.get(one).want(200, "state", "STAGED", "stopped", "null")
-	abandoned := func(state, do string) {
+	abandoned := func(state, code string, do ...string) {
 		t.Helper()
 		w.skew.Store(int64(3 * time.Minute))
-		if r := w.get(one).want(200, "state", state); !strings.Contains(r.at("stopped"), do) {
-			t.Errorf("of an import that nobody goes on with is said %q", r.at("stopped"))
+		for n, language := range []string{"en", "de", "es"} {
+			r := w.get(one, "Accept-Language", language).want(200, "state", state, "stoppedCode", code)
+			if !strings.Contains(r.at("stopped"), do[n]) || r.header.Get("Content-Language") != language {
+				t.Errorf("of an import that nobody goes on with is said %q, in %s", r.at("stopped"),
+					r.header.Get("Content-Language"))
+			}
+			w.get("/imports", "Accept-Language", language).want(200, "imports[0].stopped", r.at("stopped"))
 		}
 		w.skew.Store(0)
 	}
-	abandoned("STAGED", "Send the same file again")
+	abandoned("STAGED", "WRITER_ENDED", "Send the same file again", "Schick dieselbe Datei noch einmal",
+		"Envía otra vez el mismo archivo")
 	w.upload(confirmed, threeCards).want(200, "import.stopped", "null")
 	(<-waiting)(t.Context())
-	w.get(one).want(200, "state", "FINISHED", "stopped", "null")
+	w.get(one).want(200, "state", "FINISHED", "stopped", "null", "stoppedCode", "null")
 	w.skew.Store(int64(3 * time.Minute))
 	w.get(one).want(200, "stopped", "null") // it is over
 	w.skew.Store(0)
 	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
 	(<-waiting)(killed)
-	abandoned("UNDOING", "Undo the import once more")
+	abandoned("UNDOING", "UNDOER_ENDED", "Undo the import once more", "Nimm den Import noch einmal zurück",
+		"Deshaz otra vez la importación")
 	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
 	(<-waiting)(t.Context())
 	w.get(one).want(200, "state", "UNDONE", "stopped", "null")
@@ -428,14 +451,16 @@ func TestImportThatAnotherInstanceWrites(t *testing.T) {
 		c.Imports.Background = func(run func(context.Context)) { waiting <- run }
 	})
 	w.declare(merchant.CodeForm{Digits: 16})
-	for failed, stopped := range map[error]bool{intake.ErrMoved: false, errors.New("a disk is full"): true} {
+	for failed, code := range map[error]string{intake.ErrMoved: "null", errors.New("a disk is full"): "WRITING_FAILED"} {
 		s.failed.Store(&failed)
 		one := "/imports/" + w.upload(confirmed, threeCards).want(200).at("import.importID")
 		(<-waiting)(t.Context())
-		if r := w.get(one).want(200, "state", "STAGED"); (r.at("stopped") != "null") != stopped {
-			t.Errorf("after %v, it stopped as %q", failed, r.at("stopped"))
+		r := w.get(one, "Accept-Language", "de").want(200, "state", "STAGED", "stoppedCode", code)
+		if said := r.at("stopped"); (code == "null") != (said == "null") ||
+			code != "null" && !strings.HasPrefix(said, "Die Gutscheine konnten nicht alle geschrieben werden.") {
+			t.Errorf("after %v, it stopped as %q", failed, said)
 		}
-		w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
+		w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null", "stoppedCode", "null")
 		(<-waiting)(t.Context())
 		w.get(one).want(200, "state", "UNDONE", "stopped", "null")
 	}

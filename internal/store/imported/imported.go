@@ -61,10 +61,12 @@ const importColumns = `account_id, id, state, file, asked, as_of, staged, used, 
 
 func scanImport(from db.Scanner) (m intake.Import, err error) {
 	var file []byte
+	var stopped string
 	err = from.Scan(db.ScanID(&m.AccountID), db.ScanID(&m.ID), &m.State, &file, &m.Asked, db.ScanTime(&m.AsOf), &m.Staged,
-		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &m.Stopped,
+		&m.Used, &m.MadeBy, db.ScanTime(&m.StartedAt), &m.Told, &m.Planned, &stopped,
 		db.ScanTime(&m.AliveAt))
 	copy(m.File[:], file)
+	m.Failed = stopped != ""
 	return m, err
 }
 
@@ -186,8 +188,12 @@ func (s *Register) FinishImport(ctx context.Context, m *intake.Import, by event.
 	return nil
 }
 
-// NoteStopped keeps why nobody goes on with an import that is not finished; "": somebody does.
-func (s *Register) NoteStopped(ctx context.Context, m *intake.Import, why string) error {
+// NoteFailed keeps whether writing the gifts of an import failed, and nobody goes on.
+func (s *Register) NoteFailed(ctx context.Context, m *intake.Import, failed bool) error {
+	why := ""
+	if failed {
+		why = string(intake.WritingFailed)
+	}
 	err := s.db.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE gift_import SET stopped = $3, alive_at = $4
 			WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), why,
@@ -195,7 +201,7 @@ func (s *Register) NoteStopped(ctx context.Context, m *intake.Import, why string
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("noting why import %s stopped: %w", m.ID, err)
+		return fmt.Errorf("noting whether writing import %s failed: %w", m.ID, err)
 	}
 	return nil
 }

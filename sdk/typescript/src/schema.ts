@@ -561,7 +561,7 @@ export interface paths {
          *     there. Ask for the import with its importID until its state is FINISHED. If the file has another count or another total than expectCount and expectTotal, or if a line is refused, nothing is imported, and
          *     the answer is VALIDATION_FAILURE. The same file, asked for in the same way, is the same import, and an Idempotency-Key is ignored: an import that stopped goes on, and one that is finished is told. While
          *     another import of the account is written or taken back, this is REQUEST_IN_PROGRESS. Wait for the answer for ten minutes. The key needs the permissions import and codes, and must not be limited to
-         *     locations. An import reaches the audit trail and is told by the events import.started, import.finished and import.undone.
+         *     locations. No daily limit counts an import, neither issuedPerDay nor giftsPerDay: expectCount and expectTotal bound it. An import reaches the audit trail and is told by the events import.started, import.finished and import.undone.
          */
         post: operations["importGifts"];
         delete?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * How far an import is
-         * @description Any instance of the service tells it. While giftsWritten grows, the import goes on. If stopped says that nobody goes on, do what it says.
+         * @description Any instance of the service tells it. While giftsWritten grows, the import goes on. If stoppedCode says why nobody goes on, do what stopped says.
          */
         get: operations["getImport"];
         put?: never;
@@ -3096,8 +3096,13 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description Why nobody writes its gifts on or goes on taking it back, and what to do; two minutes after an instance was killed, this says so; null: it goes on, or is over. */
+            /** @description The same in words, and what to do, in the language of the answer; null: it goes on, or is over. */
             stopped: string | null;
+            /**
+             * @description Why nobody goes on with it. WRITING_FAILED: its gifts could not be written on. WRITER_ENDED: the instance that wrote them has ended. UNDOER_ENDED: the instance that took it back has ended. Two minutes after an instance was killed, this says so. null: it goes on, or is over.
+             * @enum {string|null}
+             */
+            stoppedCode: "WRITING_FAILED" | "WRITER_ENDED" | "UNDOER_ENDED" | null;
             /** @description Whether something happened to one of its gifts; then it is not undone any more. */
             used: boolean;
         };
@@ -3134,8 +3139,13 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description Why nobody writes its gifts on or goes on taking it back, and what to do; two minutes after an instance was killed, this says so; null: it goes on, or is over. */
+            /** @description The same in words, and what to do, in the language of the answer; null: it goes on, or is over. */
             stopped: string | null;
+            /**
+             * @description Why nobody goes on with it. WRITING_FAILED: its gifts could not be written on. WRITER_ENDED: the instance that wrote them has ended. UNDOER_ENDED: the instance that took it back has ended. Two minutes after an instance was killed, this says so. null: it goes on, or is over.
+             * @enum {string|null}
+             */
+            stoppedCode: "WRITING_FAILED" | "WRITER_ENDED" | "UNDOER_ENDED" | null;
             /** @description Whether something happened to one of its gifts; then it is not undone any more. */
             used: boolean;
         };
@@ -8197,6 +8207,7 @@ export interface operations {
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8350,6 +8361,7 @@ export interface operations {
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };
@@ -8388,6 +8400,7 @@ export interface operations {
             200: {
                 headers: {
                     "Boon-Version": components["headers"]["Version"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "X-Request-ID": components["headers"]["RequestID"];
                     [name: string]: unknown;
                 };

@@ -314,8 +314,7 @@ func (o *Operations) write(ctx context.Context, order *intake.Order, r *intake.R
 	if err == nil || ctx.Err() != nil || errors.Is(err, intake.ErrMoved) { // ErrMoved: another instance is at it
 		return
 	}
-	o.Imports.Failed(m.AccountID, m.ID, errors.Join(err, o.Imports.Store.NoteStopped(ctx, m,
-		"Writing the gifts failed. Send the same file again to go on, or undo the import.")))
+	o.Imports.Failed(m.AccountID, m.ID, errors.Join(err, o.Imports.Store.NoteFailed(ctx, m, true)))
 }
 
 // begin keeps that the import is going to be written.
@@ -358,11 +357,12 @@ func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, words func(
 		return
 	}
 	w.Object("import")
-	writeImport(w, r.Begun, now)
+	writeImport(w, r.Begun, words, now)
 	w.Close()
 }
 
-func writeImport(w *wire.Writer, m *intake.Import, now time.Time) {
+// writeImport writes how far an import is, in the words of a language.
+func writeImport(w *wire.Writer, m *intake.Import, words func(phrase.Text) string, now time.Time) {
 	w.ID("importID", m.ID)
 	w.Text("state", string(m.State))
 	w.Integer("giftsWritten", m.Staged)
@@ -376,19 +376,17 @@ func writeImport(w *wire.Writer, m *intake.Import, now time.Time) {
 	w.Text("by", m.MadeBy)
 	w.Text("fileSHA256", fmt.Sprintf("%x", m.File))
 	w.Boolean("used", m.Used)
-	w.TextOrNull("stopped", stopped(m, now))
+	stopped := m.Stopped(now)
+	w.TextOrNull("stoppedCode", string(stopped))
+	w.TextOrNull("stopped", words(stops[stopped]))
 	w.Boolean("hasCertificate", m.Told != "")
 }
 
-// stopped says why nobody goes on with an import; "": somebody does, or it is over.
-func stopped(m *intake.Import, now time.Time) string {
-	switch {
-	case m.Stopped != "" || !m.Abandoned(now):
-		return m.Stopped
-	case m.State == intake.Undoing:
-		return "The instance that took the import back has ended. Undo the import once more to go on."
-	}
-	return "Whoever wrote the gifts has ended. Send the same file again to go on, or undo the import."
+// stops say why nobody goes on with an import, and what to do.
+var stops = map[intake.Stop]phrase.Text{
+	intake.WritingFailed: "Writing the gifts failed. Send the same file again to go on, or undo the import.",
+	intake.WriterEnded:   "Whoever wrote the gifts has ended. Send the same file again to go on, or undo the import.",
+	intake.UndoerEnded:   "The instance that took the import back has ended. Undo the import once more to go on.",
 }
 
 // ListImports lists the imports of the account, the newest first.
@@ -397,15 +395,22 @@ func ListImports(c *Call) (ledger.Answer, error) {
 	if err = cmp.Or(c.mayImport(), service.Stored(err)); err != nil {
 		return ledger.Answer{}, err
 	}
+	words := c.Words()
 	return c.Answer(ledger.OK, func(w *wire.Writer) {
 		w.List("imports")
 		for n := range all {
 			w.Open()
-			writeImport(w, &all[n], c.MachineTime())
+			writeImport(w, &all[n], words, c.MachineTime())
 			w.Close()
 		}
 		w.EndList()
 	}), nil
+}
+
+// importAnswer tells how far an import is.
+func (c *Call) importAnswer(m *intake.Import) ledger.Answer {
+	words := c.Words()
+	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m, words, c.MachineTime()) })
 }
 
 // foundImport is the import that the address names.
@@ -432,7 +437,7 @@ func ShowImport(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m, c.MachineTime()) }), nil
+	return c.importAnswer(m), nil
 }
 
 // ShowCertificate gives the certificate of an import that is finished, as it was signed, or the page that a person
@@ -484,7 +489,7 @@ func UndoImport(c *Call) (ledger.Answer, error) {
 			}
 		}
 	}
-	return c.Answer(ledger.OK, func(w *wire.Writer) { writeImport(w, m, c.MachineTime()) }), nil
+	return c.importAnswer(m), nil
 }
 
 // undo hides the gifts of an import, and has their codes be made free.
@@ -503,7 +508,7 @@ func (c *Call) undo(m *intake.Import) error {
 	case err != nil:
 		return service.Stored(err)
 	}
-	m.State, m.AliveAt, m.Stopped = intake.Undoing, c.MachineTime(), ""
+	m.State, m.AliveAt = intake.Undoing, c.MachineTime()
 	by := event.TrailEntry{Actor: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
 		What: fmt.Sprintf("import %s of %d gifts is undone", m.ID, m.Staged)}
 	operations, undone := c.Operations, *m
