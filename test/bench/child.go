@@ -181,9 +181,9 @@ func (c *child) metrics() (map[string]float64, error) {
 	return all, nil
 }
 
-// profile writes a CPU profile of so many seconds to a file, beginning now.
-func (c *child) profile(file string, seconds int) error {
-	resp, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", c.profiles, seconds))
+// profile writes a CPU profile ("profile") or a trace of goroutines ("trace") of so many seconds to a file.
+func (c *child) profile(file, kind string, seconds int) error {
+	resp, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", c.profiles, kind, seconds))
 	if err != nil {
 		return err
 	}

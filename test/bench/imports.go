@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 // importLines are in a file that a neighbour brings in: as many as are written while tills are measured, and more.
-const importLines = 200_000
+const importLines = 120_000
 
 // imports compares redemptions at a steady, low rate on an idle service with the same while another merchant's cards
 // are brought in, and tells how fast that goes.
@@ -70,9 +71,10 @@ func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, e
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	traced := h.traced(round)
 	begun := time.Now()
 	s, err := h.during(nil, h.tillsBesideImport())
-	if err != nil {
+	if err = errors.Join(err, traced()); err != nil {
 		return nil, 0, 0, err
 	}
 	then, err := c.Import(h.ctx, first.ImportID)
@@ -86,6 +88,21 @@ func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, e
 	begun = time.Now()
 	took := h.finished(c, first.ImportID).Sub(begun)
 	return s, beside, float64(importLines-then.GiftsWritten) / took.Seconds(), h.ctx.Err()
+}
+
+// traced takes a profile and a trace of the service beside an import, where profiles are asked for: the profile of its
+// first seconds, and then the trace. What it gives waits for them.
+func (h *trial) traced(round int) (wait func() error) {
+	if h.options.profile == "" || round > 0 {
+		return func() error { return nil }
+	}
+	file := fmt.Sprintf("%s-%s-imports", h.options.profile, h.name)
+	done := make(chan error, 1)
+	go func() {
+		err := h.service.profile(file+".pprof", "profile", 5)
+		done <- errors.Join(err, h.service.profile(file+".trace", "trace", 2))
+	}()
+	return func() error { return <-done }
 }
 
 // finished waits for the end of an import.

@@ -302,7 +302,7 @@ func (h *trial) profiled(w what, connections, round int) (wait func() error) {
 	}
 	file := fmt.Sprintf("%s-%s-%d-%s.pprof", h.options.profile, h.name, h.n, w.flag)
 	done := make(chan error, 1)
-	go func() { done <- h.service.profile(file, max(1, int(h.options.duration.Seconds()))) }()
+	go func() { done <- h.service.profile(file, "profile", max(1, int(h.options.duration.Seconds()))) }()
 	return func() error { return <-done }
 }
 

@@ -325,7 +325,7 @@ func (w *hooks) profiled(use, round int, redeems *child) (wait func() error) {
 	done := make(chan error, 2)
 	for name, c := range map[string]*child{"redeems": redeems, "delivers": w.sender} {
 		file := fmt.Sprintf("%s-%s-webhooks-%d-%s.pprof", w.options.profile, w.name, use, name)
-		go func() { done <- c.profile(file, max(1, int(hookTime(w.options).Seconds()))) }()
+		go func() { done <- c.profile(file, "profile", max(1, int(hookTime(w.options).Seconds()))) }()
 	}
 	return func() error { return errors.Join(<-done, <-done) }
 }
