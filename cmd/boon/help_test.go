@@ -38,6 +38,18 @@ func TestEveryCommandTeaches(t *testing.T) {
 	}
 }
 
+// TestHelpIsACommandToo: boon help says what --help says, of each command.
+func TestHelpIsACommandToo(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{}, {"gift"}, {"gift", "send"}} {
+		_, flag, _ := typed(t, append(command, "--help")...)
+		code, out, log := typed(t, append([]string{"help"}, command...)...)
+		if code != exitOK || log != "" || out != flag {
+			t.Errorf("boon help %s: exit code %d, %s%s", command, code, out, log)
+		}
+	}
+}
+
 // TestHelpListsWhatFiltersTake: whoever filters by status or kind reads every one of them in the help.
 func TestHelpListsWhatFiltersTake(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type keyCreateCmd struct {
 	Program  []string `placeholder:"ID" help:"With --system: a program that it sends in; may be repeated. Default: the distribution network."`
 	System   bool     `help:"Make a system key instead: of no account, for partner sites that send gifts for many."`
 	Location []string `placeholder:"ID" help:"Location it is enabled for; may be repeated. Default: all of the account's."`
-	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up), office (look-up, cancel, resend, reverse), desk (what office may, and block, replace, extend), manager (what till and desk may, and send, activate, reload, cash-out, transfer, stock, tills), bookkeeper (look-up, events, audit, reports), platform (look-up, events, webhooks), owner (everything but codes and export) or all."`
+	Role     string   `placeholder:"ROLE" help:"What it may do: till (validate, redeem, reverse), shop (send, cancel, resend, look-up, link), office (look-up, cancel, resend, reverse), desk (what office may, and block, replace, extend, link), manager (what till and desk may, and send, activate, reload, cash-out, transfer, stock, tills), bookkeeper (look-up, events, audit, reports, import), platform (look-up, events, webhooks), owner (everything but codes and export) or all."`
 
 	Permissions []string          `placeholder:"NAME,…" help:"What it may do, one by one: ${permissions}."`
 	Expires     time.Time         `placeholder:"TIME" help:"When it stops working, such as 2027-01-31T00:00:00Z. Default: never."`
@@ -44,8 +44,8 @@ type keyCreateCmd struct {
 
 func (keyCreateCmd) Help() string {
 	return `The key alone is printed on standard output, so that a secret store can read it; only its hash is kept. A running service
-knows it within 2 seconds. To rotate a key: make a second one, change the caller, revoke the first. The
-Idempotency-Keys of a system key go by its name: before you change to one of another name, see that its calls have been answered.
+knows it within 2 seconds. To rotate a key: make a second one, change the caller, revoke the first. If you give
+the caller a system key of another name, first see that all its calls were answered: under another name, a repeated call is a new one.
 
 Example:
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -69,7 +70,7 @@ type commands struct {
 	MCP     agents.MCP     `cmd:"" name:"mcp" help:"Have agents that speak the Model Context Protocol look at gifts."`
 	Listen  remote.Listen  `cmd:"" help:"Send what happens in an account to a developer's machine, as a webhook."`
 	Till    tillCmd        `cmd:"" help:"Pair devices at the counter with a location, and make PINs for people."`
-	Staff   staffCmd       `cmd:"" help:"Invite people to the console of an account, list them, and let them in no more."`
+	Staff   staffCmd       `cmd:"" help:"Invite people to the console of an account, list them, and shut them out."`
 	Erase   eraseCmd       `cmd:"" help:"Take a person's names, contact and messages out of gifts and their histories."`
 	KeyFile keyFileCmd     `cmd:"" name:"key-file" help:"Rotate the keys that seal codes and tokens, and list them."`
 	Doctor  doctorCmd      `cmd:"" help:"Look at the machine, the files and the gateways, and tell what is wrong."`
@@ -107,6 +108,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) == 0 {
 		run(ctx, []string{"--help"}, stdin, stderr, stderr, getenv)
 		return exitUsage
+	}
+	if args[0] == "help" { // as many other programs have it: boon help gift send
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	exited := false
 	command, err := parse(t, &commands{}, args, func(int) { exited = true }) // --help; what follows it does not matter

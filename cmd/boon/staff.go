@@ -18,7 +18,7 @@ import (
 type staffCmd struct {
 	Invite staffInviteCmd `cmd:"" help:"Make a link by which somebody comes in to the console of an account."`
 	List   staffListCmd   `cmd:"" help:"List who may come in to the console of an account."`
-	Revoke staffRevokeCmd `cmd:"" help:"Let somebody in no more, and end their sessions."`
+	Revoke staffRevokeCmd `cmd:"" help:"Shut somebody out of the console, and end their sessions."`
 }
 
 type staffInviteCmd struct {
@@ -155,7 +155,7 @@ func (c *staffListCmd) Run(t *terminal.Terminal) error {
 }
 
 type staffRevokeCmd struct {
-	Email   string   `arg:"" help:"E-mail address of who may come in no more."`
+	Email   string   `arg:"" help:"E-mail address of the person who may not come in any more."`
 	Account []string `placeholder:"ID" help:"Account of the console; may be left out when there is only one."`
 	database
 }

@@ -19,7 +19,7 @@ type tillCmd struct {
 	Pair tillPairCmd `cmd:"" help:"Make a link that turns a phone or a tablet into a till."`
 	Pin  tillPinCmd  `cmd:"" help:"Make the hash of a person's PIN, for the set-up file."`
 
-	Link   remote.TillLink   `cmd:"" help:"Make such a link over the interface of a running service."`
+	Link   remote.TillLink   `cmd:"" help:"Make the same link with an API key, over the interface of a running service."`
 	List   remote.TillList   `cmd:"" help:"List the tills of a running service."`
 	Revoke remote.TillRevoke `cmd:"" help:"Switch a till off, such as that on a lost phone."`
 	People remote.TillPeople `cmd:"" help:"List who signs in at the tills."`

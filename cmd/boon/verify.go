@@ -35,15 +35,15 @@ the set-up still is what was written, in its place. It changes nothing and may r
 whoever else wants it. A database on a server does its part of the work at the priority of every other query; there, --readers 1 leaves
 more to the tills. Exit code 1, and a list, if anything is off.
 
-A set-up that was changed in the database by anything but boon is not taken by any service: the last one stands. Should that change be
-yours, look at it (boon key list) and accept it with --accept-set-up, which is written into the log of the set-up.
+If anything but boon changed the set-up in the database, no service takes the change: each goes on with the set-up that it had. If the change
+is yours, look at it (boon key list) and accept it with --accept-set-up. The log of the set-up keeps that you did.
 
-What was lost at the very end of all hash chains leaves no gap: an old backup was true once. So write a checkpoint from time to time, on
-another machine, and hold the books against the last one.
+If the newest rows of all hash chains are gone, nothing in the database contradicts that: it looks as it looked when it was older. So write
+a checkpoint (--checkpoint) from time to time, keep it on another machine, and compare the books with the last one (--since).
 
-What cannot be mended, such as the gap that a restored database left, is accepted with --acknowledge "WHY". Who did, when and why stands in the
-log of the set-up (--changes), and from then on only what is new is named. An accepted record that is changed once more is new only
-if the sentence about it is another one.
+If something cannot be mended, such as the gap that a restored database left, accept it with --acknowledge "WHY". From then on boon verify
+names only what is new. The log of the set-up (--changes) keeps who accepted it, when and why. If an accepted record is changed once
+more, it is named again only if the sentence about it differs.
 
 Example:
 

@@ -42,8 +42,8 @@ type Gift struct {
 	Block             giftBlockCmd             `cmd:"" help:"Keep a gift from being used until further notice."`
 	Unblock           giftUnblockCmd           `cmd:"" help:"Let a blocked gift be used again."`
 	Adjust            giftAdjustCmd            `cmd:"" help:"Correct the balance of a gift."`
-	LinkCustomer      giftLinkCustomerCmd      `cmd:"" help:"Have a gift be found by a customer of yours."`
-	UnlinkCustomer    giftUnlinkCustomerCmd    `cmd:"" help:"Have a gift be found by its customer no more."`
+	LinkCustomer      giftLinkCustomerCmd      `cmd:"" help:"Link a gift to a customer of yours, so that it is among the customer's gifts."`
+	UnlinkCustomer    giftUnlinkCustomerCmd    `cmd:"" help:"End the link of a gift to its customer."`
 	Extend            giftExtendCmd            `cmd:"" help:"Make a promotional gift valid for longer."`
 	Show              giftShowCmd              `cmd:"" help:"Show one gift and everything that happened to it."`
 	List              giftListCmd              `cmd:"" help:"List gifts, the newest first."`
@@ -203,7 +203,7 @@ type takeFlags struct {
 	Gift             []string `arg:"" help:"The gift: its voucherID, its code, or its QR link."`
 	Amount           string   `xor:"how much" placeholder:"N" help:"How much: money, or a number of items."`
 	All              bool     `xor:"how much" help:"All that is available, or with --ticket all that the ticket allows."`
-	AllowPartial     bool     `help:"What is there when --amount is more."`
+	AllowPartial     bool     `help:"If --amount is more than is there: take what is there."`
 	Reference        string   `placeholder:"TEXT" help:"Your own id of the sale."`
 	VerificationCode string   `placeholder:"DIGITS" help:"The verification code of a card that has one."`
 	ticketFlag
@@ -271,8 +271,8 @@ func (c *giftRedeemCmd) Run(t *terminal.Terminal) error {
 
 type giftCancelCmd struct {
 	Gift           []string `arg:"" optional:"" help:"The voucherID, or the code."`
-	Order          string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
-	Purchase       string   `placeholder:"REF" help:"In place of it: all gifts of one external purchase, by its reference number."`
+	Order          string   `placeholder:"ID" help:"In place of single gifts: all gifts of one order."`
+	Purchase       string   `placeholder:"REF" help:"In place of single gifts: all gifts of one external purchase, by its reference number."`
 	Storefront     string   `placeholder:"ID" help:"Beside --purchase: where it was made. Needed where several storefronts use the same reference."`
 	PurchaseFailed bool     `help:"The external purchase failed: only while nothing was redeemed or transferred."`
 	SkipNotAllowed bool     `help:"Cancel those that can be, and tell of the others. Default: all or none."`
@@ -335,7 +335,7 @@ func (s *Service) outcomes(t *terminal.Terminal, a *client.Cancellation) error {
 
 type giftReinstateCmd struct {
 	Gift   []string `arg:"" optional:"" help:"The voucherID, or the code."`
-	Order  string   `placeholder:"ID" help:"In place of it: all gifts of one order."`
+	Order  string   `placeholder:"ID" help:"In place of single gifts: all gifts of one order."`
 	Reason string   `placeholder:"TEXT" help:"Why, for the gifts' history."`
 	changing
 }

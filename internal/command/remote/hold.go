@@ -96,7 +96,7 @@ func (c *giftCaptureCmd) Run(t *terminal.Terminal) error {
 
 type giftReleaseCmd struct {
 	Hold        string `arg:"" optional:"" help:"The holdID."`
-	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the hold was made with. Should it never have arrived, it is refused from then on."`
+	OriginalKey string `placeholder:"KEY" help:"In place of the holdID: the Idempotency-Key of the hold. If the hold never arrived, it is refused from now on."`
 	changing
 }
 

@@ -78,7 +78,7 @@ func (c *giftReloadCmd) Run(t *terminal.Terminal) error {
 
 type giftReverseReloadCmd struct {
 	Reload      string `arg:"" optional:"" help:"The reloadID."`
-	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the reload was made with. Should it never have arrived, it is refused from then on."`
+	OriginalKey string `placeholder:"KEY" help:"In place of the reloadID: the Idempotency-Key of the reload. If the reload never arrived, it is refused from now on."`
 	changing
 }
 
@@ -121,14 +121,14 @@ type giftCashOutCmd struct {
 }
 
 func (giftCashOutCmd) Help() string {
-	return `Takes all that is left of a gift that was paid for, which is then paid to the guest. It cannot be undone. It needs a key with the permission
-cash-out; boon gift validate tells where it is allowed. No legal advice.
+	return `Takes all that is left of a gift that was paid for. You then pay it to the guest. boon gift validate tells whether the law lets the
+guest ask for it: this is no legal advice. The key needs the permission cash-out.
 
 Example:
 
     boon gift cash-out 482913375026
 
-Next: boon gift show --help.`
+Next: boon gift reverse --help takes it back, once the guest has given the cash back.`
 }
 
 // Run pays out.

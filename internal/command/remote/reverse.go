@@ -9,7 +9,7 @@ import (
 
 type giftReverseCmd struct {
 	Redemption  string `arg:"" optional:"" help:"The redemptionID, or the cashOutID."`
-	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the redemption was made with. Should it never have arrived, it is refused from then on."`
+	OriginalKey string `placeholder:"KEY" help:"In place of the redemptionID: the Idempotency-Key of the redemption. If the redemption never arrived, it is refused from now on."`
 	Operation   string `placeholder:"NAME" enum:",redeem-gift,redeem-gifts,capture-hold,cash-out-gift" default:"" help:"With --original-key: what was done with it, redeem-gift, redeem-gifts, capture-hold or cash-out-gift. Default: redeem-gift."`
 	reverseByKey
 	Amount string `placeholder:"N" help:"How much to give back. Default: all that is left of the redemption."`

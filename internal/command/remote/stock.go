@@ -11,7 +11,7 @@ import (
 
 type Stock struct {
 	Create stockCreateCmd `cmd:"" help:"Make cards without value, to be activated as they are sold."`
-	Export stockExportCmd `cmd:"" help:"Write the codes of such cards into a file, to be printed."`
+	Export stockExportCmd `cmd:"" help:"Write the codes of cards that boon stock create made into a file, to be printed."`
 }
 
 type stockCreateCmd struct {
@@ -109,7 +109,7 @@ func (c *stockExportCmd) Run(t *terminal.Terminal) error {
 
 type giftActivateCmd struct {
 	Gift           []string `arg:"" optional:"" help:"The card: its voucherID, its 12-digit code, or its QR link."`
-	ActivationCode string   `placeholder:"DIGITS" help:"In place of it: the card's second number, of 16 digits."`
+	ActivationCode string   `placeholder:"DIGITS" help:"In place of the card: its second number, of 16 digits. So nobody uncovers its code."`
 	Amount         string   `placeholder:"N" help:"How much it is worth from now on. Leave it out for a card of fixed worth."`
 	paidFlags
 	Reference  string `placeholder:"TEXT" help:"Your own id of the sale."`
@@ -169,7 +169,7 @@ func (c *giftActivateCmd) Run(t *terminal.Terminal) error {
 
 type giftReverseActivationCmd struct {
 	Activation  string `arg:"" optional:"" help:"The activationID."`
-	OriginalKey string `placeholder:"KEY" help:"In place of it: the Idempotency-Key that the activation was made with. Should it never have arrived, it is refused from then on."`
+	OriginalKey string `placeholder:"KEY" help:"In place of the activationID: the Idempotency-Key of the activation. If the activation never arrived, it is refused from now on."`
 	changing
 }
 

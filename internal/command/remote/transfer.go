@@ -17,7 +17,8 @@ type giftTransferCmd struct {
 }
 
 func (giftTransferCmd) Help() string {
-	return `Both gifts are of one program and kind, and the other is good for no more than the first. Needs the permission transfer.
+	return `Both gifts must be of the same program and kind. What is moved may not become good for more: not elsewhere, not for other items, not for
+longer. The key needs the permission transfer.
 
 Example:
 

@@ -14,12 +14,12 @@ import (
 type Webhook struct {
 	Create   webhookCreateCmd   `cmd:"" help:"Have events sent to an address."`
 	List     webhookListCmd     `cmd:"" help:"List the webhooks of the account."`
-	Show     webhookShowCmd     `cmd:"" help:"Look one up."`
-	Change   webhookChangeCmd   `cmd:"" help:"Change one, or switch it on or off."`
-	Delete   webhookDeleteCmd   `cmd:"" help:"Delete one."`
-	Rotate   webhookRotateCmd   `cmd:"" help:"Give one a new secret."`
-	Attempts webhookAttemptsCmd `cmd:"" help:"List the calls of one, the newest first."`
-	Replay   webhookReplayCmd   `cmd:"" help:"Send events to one once more."`
+	Show     webhookShowCmd     `cmd:"" help:"Show a webhook."`
+	Change   webhookChangeCmd   `cmd:"" help:"Change a webhook, or switch it on or off."`
+	Delete   webhookDeleteCmd   `cmd:"" help:"Delete a webhook."`
+	Rotate   webhookRotateCmd   `cmd:"" help:"Give a webhook a new secret."`
+	Attempts webhookAttemptsCmd `cmd:"" help:"List the calls that a webhook made, the newest first."`
+	Replay   webhookReplayCmd   `cmd:"" help:"Send events to a webhook once more."`
 }
 
 // oneWebhook is the argument of the commands about one.
@@ -152,7 +152,7 @@ type webhookChangeCmd struct {
 }
 
 func (webhookChangeCmd) Help() string {
-	return `What is not given stays. Webhooks that the set-up file names are as it says again after the next boon apply.
+	return `What no flag names stays as it is. If the set-up file names the webhook, the next boon apply makes it again as the file says.
 
 Example:
 
@@ -185,7 +185,7 @@ func (c *webhookChangeCmd) Run(t *terminal.Terminal) error {
 type webhookDeleteCmd struct{ oneWebhook }
 
 func (webhookDeleteCmd) Help() string {
-	return `What it was not sent yet, it is not sent any more. To have that wait: boon webhook change --disable.
+	return `Events that were not sent yet are not sent any more. To keep them waiting instead: boon webhook change --disable.
 
 Example:
 
@@ -279,7 +279,7 @@ type webhookReplayCmd struct {
 }
 
 func (webhookReplayCmd) Help() string {
-	return `Beside what happens now, ten a second at most; of two replays the later one counts.
+	return `The events are sent beside those that happen now, at most ten a second. A second replay takes the place of the first.
 
 Example:
 

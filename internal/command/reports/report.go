@@ -32,7 +32,7 @@ type Report struct {
 
 type reportLiability struct {
 	instant
-	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: program, organization, currency, month."`
+	GroupBy []string `placeholder:"GROUP" help:"Split the rows by: program, organization, currency, month."`
 	remote.Service
 }
 
@@ -74,7 +74,7 @@ func (c *reportRollForward) Run(t *terminal.Terminal) error {
 
 type reportRedemptions struct {
 	period
-	GroupBy []string `placeholder:"GROUP" help:"What rows are apart by: organization, day, program, key."`
+	GroupBy []string `placeholder:"GROUP" help:"Split the rows by: organization, day, program, key."`
 	remote.Service
 }
 
@@ -110,7 +110,7 @@ func (c *reportSettlement) Run(t *terminal.Terminal) error {
 }
 
 type instant struct {
-	At string `placeholder:"TIME" help:"A day such as 2026-11-30, of which the end is meant, or a time such as 2026-11-30T17:00:00Z. Default: now."`
+	At string `placeholder:"TIME" help:"The end of a day, such as 2026-11-30, or a time, such as 2026-11-30T17:00:00Z. Default: now."`
 }
 
 type reportAgeing struct {
