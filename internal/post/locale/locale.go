@@ -1,5 +1,5 @@
-// Package locale has the texts that people are shown, in the languages of package gift, and writes amounts and times as
-// people there write them.
+// Package locale has the texts that people are shown, in the languages of package merchant, and writes amounts and
+// times as people there write them.
 //
 // The texts lie in files, one for each place that shows them, every text in all of its languages side by side. A text
 // names its arguments by their place, %[1]s, so that a language can put them in its own order. Texts that count have

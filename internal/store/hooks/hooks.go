@@ -1,5 +1,5 @@
-// Package hooks keeps what becomes of webhooks: which process delivers for an account, how far each endpoint has come,
-// and every attempt.
+// Package hooks keeps what becomes of webhooks: how far each endpoint has come in the events, and every attempt. It also
+// keeps which process delivers for an account.
 package hooks
 
 import (
