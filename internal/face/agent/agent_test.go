@@ -217,6 +217,10 @@ func TestReading(t *testing.T) {
 	if !strings.Contains(text, `"state":"finished"`) || !strings.Contains(text, `"value":10.00`) {
 		t.Errorf("the call is told so: %s", text)
 	}
+	text, _ = c.must("liability", object{})
+	if !strings.Contains(text, `"name":"liability"`) || strings.Contains(text, `"writtenByOthers":{"name":"liability"}`) {
+		t.Errorf("the name of the report is told as if somebody had typed it, or not at all: %s", text)
+	}
 	if text, _ = c.must("explain_refusal", object{"code": "HOLD_NOT_OPEN"}); !strings.Contains(text, "409") {
 		t.Errorf("the refusal is explained so: %s", text)
 	}
