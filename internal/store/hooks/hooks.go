@@ -1,5 +1,5 @@
-// Package hooks keeps what becomes of webhooks: how far each endpoint has come in the events, and every attempt. It also
-// keeps which process delivers for an account.
+// Package hooks keeps what becomes of webhooks: how far each endpoint has come in the events, every attempt, and which
+// process delivers for an account.
 package hooks
 
 import (
