@@ -196,8 +196,8 @@ func apart(s schema) schema {
 	return s
 }
 
-// isFree reports whether a member of an answer may be any text: neither an enumeration, nor a constant, nor a form, nor a
-// pattern says what it is. A list of such texts is one.
+// isFree reports whether a member of an answer may be any text: neither an enumeration, nor a constant, nor a form, nor
+// a pattern says what it is. A list of such texts is one.
 func isFree(name string, s schema) bool {
 	if items, is := s["items"].(map[string]any); is {
 		return isFree(name, items)

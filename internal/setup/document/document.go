@@ -1,5 +1,5 @@
-// Package document has the set-up file as a document: it reads one with line numbers, compares two set-ups, and writes a
-// set-up to a file.
+// Package document has the set-up file as a document: it reads one with line numbers, compares two set-ups, and writes
+// a set-up to a file.
 //
 // What the fields of a set-up are is said once, by the tags of merchant.Account and of what belongs to it. This package
 // knows how each form of field is read. Packages told and written know how people are told of it, and how it is
