@@ -12,6 +12,7 @@ type Filter struct {
 	AccountID    guid.ID
 	Locations    []guid.ID // only gifts that are limited to one of these; empty: all
 	Status       Status
+	Except       Status // those in this state are left out; 0: none
 	ProgramID    guid.ID
 	PromotionID  guid.ID
 	LocationID   guid.ID // limited to this location

@@ -857,6 +857,7 @@ func testFilter(t *testing.T, open opener) {
 		"promotion":    {gift.Filter{PromotionID: promotion}, "promotion"},
 		"reference":    {gift.Filter{Reference: "R-7"}, "reference"},
 		"status":       {gift.Filter{Status: gift.Claimed}, "order 2"},
+		"except":       {gift.Filter{OrderID: order, Except: gift.Claimed}, "order 1"},
 		"from":         {gift.Filter{CreatedFrom: noon.AddDate(0, 0, 1)}, "tomorrow"},
 		"to":           {gift.Filter{CreatedTo: noon}, ""},
 		"to, later":    {gift.Filter{CreatedTo: noon.Add(time.Microsecond), Limit: 1}, "Park"},

@@ -296,6 +296,9 @@ func fitting(w *where, account string, f gift.Filter, keys [][][]byte) string {
 	if f.Status != 0 {
 		v.and(`v.status = %s`, int64(f.Status))
 	}
+	if f.Except != 0 {
+		v.and(`v.status <> %s`, int64(f.Except))
+	}
 	if !f.ProgramID.IsZero() {
 		v.and(`v.program_id = %s`, db.KeyOf(f.ProgramID))
 	}
