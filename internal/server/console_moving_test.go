@@ -130,7 +130,15 @@ func TestStaffTakeAlong(t *testing.T) {
 		t.Errorf("until 2020 there was %q", none.body)
 	}
 	ann.want(http.StatusBadRequest, file, url.Values{"from": {"x"}})
-	s.joined("bob@example.com", staff.Bookkeeper).want(http.StatusForbidden, file, url.Values{"format": {"csv"}})
+	bob := s.joined("bob@example.com", staff.Bookkeeper)
+	if list := bob.want(http.StatusOK, file, url.Values{"format": {"csv"}}); list.body != gifts.body {
+		t.Errorf("a bookkeeper has %q", list.body)
+	}
+	bob.want(http.StatusForbidden, codes, url.Values{"format": {"csv"}})
+	if page := bob.want(http.StatusOK, harborConsole+"export", nil); strings.Contains(page.body, "export/codes") {
+		t.Errorf("a bookkeeper is offered codes: %s", page.body)
+	}
+	s.joined("mia@example.com", staff.Manager).want(http.StatusForbidden, file, url.Values{"format": {"csv"}})
 	if whole := ann.want(http.StatusOK, codes, url.Values{"format": {"csv"}}); !strings.Contains(
 		strings.NewReplacer("-", "", " ", "").Replace(whole.body), g.VoucherCode) {
 		t.Errorf("with codes the gifts are %q", whole.body)

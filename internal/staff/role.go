@@ -32,7 +32,8 @@ var roles = []struct {
 	{Manager, merchant.MayLookUp | merchant.MaySend | merchant.MayResend | merchant.MayCancel | merchant.MayBlock |
 		merchant.MayReplace | merchant.MayReverse | merchant.MayExtend | merchant.MayTransfer | merchant.MayStock |
 		merchant.MayAdjust},
-	{Bookkeeper, merchant.MayLookUp | merchant.MayReport | merchant.MayImport},
+	// A bookkeeper takes lists along without codes: those need the permission for codes or, of a stock, for cards.
+	{Bookkeeper, merchant.MayLookUp | merchant.MayReport | merchant.MayImport | merchant.MayExport},
 	{Cashier, merchant.TillRole},
 }
 

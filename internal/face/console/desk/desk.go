@@ -39,6 +39,7 @@ type Store interface {
 
 // Part is a part of the console.
 type Part struct {
+	Begins    bool // a group of the navigation begins with it
 	Pages     []Page
 	Templates fs.FS // in a folder of this name; those of all parts have different names
 }
@@ -64,8 +65,13 @@ type desk struct {
 func Handler(c Config, parts ...Part) http.Handler {
 	f := &desk{Config: c, secure: strings.HasPrefix(c.PublicURL, "https://"), looks: readLooks(parts)}
 	mux, account := http.NewServeMux(), http.NewServeMux()
+	group := 0
 	for _, part := range parts {
+		if part.Begins {
+			group++
+		}
 		for _, p := range part.Pages {
+			p.group = group
 			switch {
 			case p.Outside:
 				f.open(mux, p)

@@ -84,11 +84,16 @@ func (l *looks) functions(texts *locale.Locale) template.FuncMap {
 			}
 			return assetsPath + l.folder + "/" + name, nil
 		},
-		"role":       func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
-		"permission": func(name string) string { return texts.Text("console.may." + name) },
-		"moment":     func(t time.Time) string { return texts.Moment(t) },
-		"day":        func(t time.Time) string { return texts.Day(t) },
-		"when":       func(t time.Time) string { return texts.Day(t) + ", " + texts.Clock(t) },
+		"role": func(r staff.Role) string { return texts.Text("console.role." + string(r)) },
+		"permission": func(name string) string {
+			if name == merchant.MayExport.Names()[0] { // staff export codes only where they also may see them
+				return texts.Text("console.staff.export")
+			}
+			return texts.Text("console.may." + name)
+		},
+		"moment": func(t time.Time) string { return texts.Moment(t) },
+		"day":    func(t time.Time) string { return texts.Day(t) },
+		"when":   func(t time.Time) string { return texts.Day(t) + ", " + texts.Clock(t) },
 	}
 }
 
@@ -102,7 +107,9 @@ type frame struct {
 	SignedIn bool
 	Searches bool // the member may look for gifts
 	Member   staff.Member
-	Nav      []Link
+	Nav      [][]Link // in groups
+	State    *State
+	Action   *Link
 	Data     any
 }
 
@@ -113,11 +120,17 @@ type Link struct {
 	Here     bool
 }
 
+// State is the state of what a page is about, in a word or two.
+type State struct {
+	Text string
+	Tone string // good, wait, bad or ""
+}
+
 // render makes a page.
 func (f *desk) render(r *Request, v *View) ([]byte, error) {
 	l := r.Locale.Language()
 	shown := frame{Language: l, Title: r.Locale.Text(v.Title), SignedIn: len(r.Session.Key) > 0, Member: r.Member,
-		Data: v.Data}
+		State: v.State, Action: v.Action, Data: v.Data}
 	if v.Heading != "" {
 		shown.Title = v.Heading
 	}
@@ -145,19 +158,23 @@ func accent(a *merchant.Account) (card.Color, bool) {
 	return card.Color{}, false
 }
 
-// navigation are the pages that the member may see.
-func (f *desk) navigation(r *Request) (all []Link) {
-	here := strings.TrimPrefix(r.HTTP.URL.Path, "/")
+// navigation are the pages that the member may see, in groups.
+func (f *desk) navigation(r *Request) (groups [][]Link) {
+	here, last := strings.TrimPrefix(r.HTTP.URL.Path, "/"), -1
 	for _, p := range f.table {
 		if p.Nav == "" || !r.sees(&p) {
 			continue
 		}
 		_, below, _ := strings.Cut(p.Pattern, "/")
 		below = strings.TrimSuffix(below, "{$}")
-		all = append(all, Link{r.Locale.Text(p.Nav), Home(r.Account.ID) + below, p.Key,
+		if p.group != last {
+			groups, last = append(groups, nil), p.group
+		}
+		group := &groups[len(groups)-1]
+		*group = append(*group, Link{r.Locale.Text(p.Nav), Home(r.Account.ID) + below, p.Key,
 			here == below || below != "" && strings.HasPrefix(here, below+"/")})
 	}
-	return all
+	return groups
 }
 
 // ChooseLanguage chooses the language that the request asks for by its address, else by its browser, and the region of

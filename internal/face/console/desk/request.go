@@ -37,6 +37,8 @@ type Page struct {
 	Open    bool // it is for everybody
 	Outside bool // it is for everybody and of no account: its path is whole
 	Do      func(*Request) (View, error)
+
+	group int // of the navigation
 }
 
 // Request is a request of a page.
@@ -62,6 +64,8 @@ type View struct {
 	Template string       // a file in the folder templates of the part
 	Title    string       // a name of a text
 	Heading  string       // what stands in its place, such as a name; "": the title
+	State    *State       // of what the page is about, beside its title; nil: none
+	Action   *Link        // what is done most on the page, beside its title; nil: nothing
 	Data     any          // what the template shows
 	JSON     any          // is sent in place of a template, for a script; nil: nothing
 	To       string       // the address of another page, in place of a template
@@ -228,7 +232,7 @@ func (f *desk) reply(r *Request, v View, err error) service.Reply {
 	} else if err != nil {
 		told := service.Told(err)
 		v = View{Template: "failed.html", Title: "console.failed", Status: told.Code.Status(),
-			Data: failure{r.Said(told), r.RequestID}}
+			Data: failure{r.Said(told), r.RequestID, r.above()}}
 		reply.Err, reply.Code = err, told.Code
 	}
 	if v.Status != 0 {
@@ -261,7 +265,7 @@ func whole(r *Request, v *View) service.Reply {
 
 // again asks to send the very same form once more, under the key that it has.
 func (r *Request) again(open *refusal.Error) View {
-	shown := failure{Messages: r.Said(open), RequestID: r.RequestID}
+	shown := failure{Messages: r.Said(open), RequestID: r.RequestID, Above: r.above()}
 	if r.HTTP.Method != http.MethodPost {
 		return View{Template: "failed.html", Title: "console.failed", Status: open.Code.Status(), Data: shown}
 	}
@@ -280,6 +284,25 @@ type sentAgain struct {
 type failure struct {
 	Messages  []string
 	RequestID string
+	Above     string // the address of a page from which one goes on; "": nobody is signed in
+}
+
+// above is the page above the one that is asked for: of a gift, for what is done to it; else that of the navigation, or
+// the first one.
+func (r *Request) above() string {
+	if r.Account == nil || len(r.Session.Key) == 0 {
+		return ""
+	}
+	parts := strings.Split(strings.Trim(r.HTTP.URL.Path, "/"), "/")
+	switch {
+	case len(parts) < 2:
+		parts = nil
+	case parts[0] == "gifts" && len(parts) > 2:
+		parts = parts[:2]
+	default:
+		parts = parts[:1]
+	}
+	return Home(r.Account.ID) + strings.Join(parts, "/")
 }
 
 // Said are the sentences of a refusal of the JSON interface, which says them in the language that it was asked for.

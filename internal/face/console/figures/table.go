@@ -83,7 +83,8 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 	return all, nil
 }
 
-// table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper.
+// table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper, if what
+// the rows are about tells them apart.
 func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
 	t := Table{Cut: len(rows) > mostRows}
 	if part != "" {
@@ -101,7 +102,7 @@ func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
 		t.Rows = append(t.Rows, cells)
 	}
 	t.leaveOut()
-	if len(t.Heads) > 6 && len(t.Rows) < len(t.Heads)/2 {
+	if len(t.Heads) > 6 && len(t.Rows) < len(t.Heads)/2 && t.toldApart() {
 		t.turn()
 	}
 	return t, nil
@@ -118,6 +119,18 @@ func (t *Table) leaveOut() {
 			t.Rows[i] = slices.Delete(t.Rows[i], n, n+1)
 		}
 	}
+}
+
+// toldApart reports whether no two rows begin with the same.
+func (t *Table) toldApart() bool {
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		if seen[row[0].Text] {
+			return false
+		}
+		seen[row[0].Text] = true
+	}
+	return true
 }
 
 // turn makes a column of each row.

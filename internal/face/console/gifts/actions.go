@@ -52,7 +52,8 @@ const (
 	redemption = "/redemption/"
 )
 
-// actions is the table of what staff do to a gift, in the order in which its page offers them.
+// actions is the table of what staff do to a gift, in the order in which its page offers them: what takes something
+// away from the guest comes last.
 var actions = []action{
 	{name: "sell", operation: operation.ActivateGift, path: redemption, offered: unsold, fields: sellFields,
 		body: sellBody, undo: "cancel"},
@@ -66,20 +67,20 @@ var actions = []action{
 		body: adjustBody, undo: "adjust"},
 	{name: "transfer", operation: operation.TransferBalance, path: gifting, offered: movable, fields: transferFields,
 		body: transferBody},
+	{name: "link", operation: operation.LinkCustomer, path: gifting, offered: linkable, fields: customerField,
+		body: customerBody, undo: "unlink"},
+	{name: "unlink", operation: operation.UnlinkCustomer, path: gifting, offered: linked, body: onlyGift, undo: "link"},
+	{name: "unblock", operation: operation.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
+	{name: "reinstate", operation: operation.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
+		body: onlyGift, undo: "cancel"},
 	{name: "cash-out", operation: operation.CashOutGift, path: redemption, ends: true, offered: cashable,
 		fields: cashOutFields, body: cashOutBody, undo: "reverse"},
 	{name: "replace", operation: operation.ReplaceGift, path: gifting, ends: true, offered: receivable,
 		fields: contactField(true), body: replaceBody},
 	{name: "block", operation: operation.BlockGift, path: gifting, ends: true, offered: unblocked, fields: blockFields,
 		body: blockBody, undo: "unblock"},
-	{name: "unblock", operation: operation.UnblockGift, path: gifting, offered: blocked, body: onlyGift, undo: "block"},
 	{name: "cancel", operation: operation.CancelGift, path: gifting, ends: true, offered: cancellable, fields: reasonField,
 		body: cancelBody, undo: "reinstate"},
-	{name: "reinstate", operation: operation.ReinstateGift, path: gifting, offered: cancelled, fields: reasonField,
-		body: onlyGift, undo: "cancel"},
-	{name: "link", operation: operation.LinkCustomer, path: gifting, offered: linkable, fields: customerField,
-		body: customerBody, undo: "unlink"},
-	{name: "unlink", operation: operation.UnlinkCustomer, path: gifting, offered: linked, body: onlyGift, undo: "link"},
 }
 
 func receivable(_ *desk.Request, g *gift.Gift) bool { return g.Status.Receivable() }
@@ -452,13 +453,13 @@ func unitsOf(c money.Currency) money.Amount {
 	return one
 }
 
-func blockFields(r *desk.Request, g *gift.Gift, history []gift.Entry) []input {
+func blockFields(r *desk.Request, _ *gift.Gift, _ []gift.Entry) []input {
 	var options []option
 	for _, code := range gift.BlockReasons() {
 		options = append(options, option{string(code), r.Locale.Text("console.reason." + string(code))})
 	}
-	return append([]input{{Name: "code", Label: label(r, "why"), Kind: "choice", Options: options}},
-		reasonField(r, g, history)...)
+	return []input{{Name: "code", Label: label(r, "why"), Kind: "choice", Options: options},
+		{Name: "reason", Label: label(r, "words"), Kind: "text", Optional: true}}
 }
 
 func blockBody(_ *desk.Request, g *gift.Gift, typed func(string) string) (map[string]any, error) {

@@ -19,10 +19,7 @@ import (
 type amount = money.Amount
 
 // state is what is to be said of a gift in a word or two.
-type state struct {
-	Text string
-	Tone string // good, wait, bad or ""
-}
+type state = desk.State
 
 // stateOf tells first what keeps a gift from being used.
 func stateOf(r *desk.Request, g *gift.Gift) state {
@@ -36,7 +33,8 @@ func stateOf(r *desk.Request, g *gift.Gift) state {
 	case g.Status.Receivable() && g.OverForGuest(r.Now):
 		name = "EXPIRED"
 	case g.Status == gift.Pending && g.Card.DeliveryDate.After(r.Now):
-		return state{r.Locale.Text("console.state.SCHEDULED", r.Locale.Day(g.Card.DeliveryDate.In(r.Account.Zone))), "wait"}
+		day := r.Locale.Day(g.Card.DeliveryDate.In(r.Account.Zone))
+		return state{Text: r.Locale.Text("console.state.SCHEDULED", day), Tone: "wait"}
 	case g.Status == gift.FailedDelivery:
 		tone = "bad"
 	case g.Status == gift.Pending:
@@ -44,13 +42,12 @@ func stateOf(r *desk.Request, g *gift.Gift) state {
 	case g.Status.Redeemable():
 		tone = "good"
 	}
-	return state{r.Locale.Text("console.state." + name), tone}
+	return state{Text: r.Locale.Text("console.state." + name), Tone: tone}
 }
 
 // giftShown is what the page of a gift shows.
 type giftShown struct {
 	For      string
-	State    state
 	Merchant string
 	Left     string
 	Held     string // ""; nothing is
@@ -78,7 +75,8 @@ func (f *pages) gift(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	shown := giftShown{For: recipient(r, &g), State: stateOf(r, &g), Merchant: card.Merchant(r.Account),
+	state := stateOf(r, &g)
+	shown := giftShown{For: recipient(r, &g), Merchant: card.Merchant(r.Account),
 		Left: left(r, &g), LastFour: g.Card.Code.LastFour(), Facts: facts(r, &g), Earlier: g.Seq > maxEvents,
 		Offered: f.offer(r, &g), Done: f.done(r, &g, history)}
 	if held := g.HeldAt(r.Now); held > 0 {
@@ -87,7 +85,7 @@ func (f *pages) gift(r *desk.Request) (desk.View, error) {
 	for n := range slices.Backward(history) {
 		shown.Events = append(shown.Events, eventOf(r, &g, &history[n]))
 	}
-	return desk.View{Template: "gift.html", Title: "console.gift", Heading: shown.For, Data: shown}, nil
+	return desk.View{Template: "gift.html", Title: "console.gift", Heading: shown.For, State: &state, Data: shown}, nil
 }
 
 // named finds the gift that the address names.

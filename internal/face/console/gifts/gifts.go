@@ -95,7 +95,15 @@ func (f *pages) gifts(r *desk.Request) (desk.View, error) {
 	if !page.Next.IsZero() {
 		shown.Older = desk.Address(base, desk.With(all, "before", page.Next.String()))
 	}
-	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
+	return desk.View{Template: "gifts.html", Title: "console.gifts", Action: ToSend(r), Data: shown}, nil
+}
+
+// ToSend leads to the form by which a gift is sent; nil: the member may not.
+func ToSend(r *desk.Request) *desk.Link {
+	if !r.Member.Role.May().Has(merchant.MaySend) {
+		return nil
+	}
+	return &desk.Link{Text: r.Locale.Text("console.send"), To: desk.Home(r.Account.ID) + "send"}
 }
 
 // idOrNone reads an id of an address; "": there is none.

@@ -34,6 +34,6 @@ type pages struct {
 // Part is the pages about gifts.
 func Part(store Store, sample Sample) desk.Part {
 	f := &pages{store, sample}
-	return desk.Part{Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages(),
+	return desk.Part{Begins: true, Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages(),
 		f.manyPages()), Templates: templates}
 }

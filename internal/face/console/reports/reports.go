@@ -4,6 +4,7 @@ package reports
 import (
 	"embed"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,7 +22,7 @@ var templates embed.FS
 
 // Part is the pages of the books, and of who did what.
 func Part(store Store) desk.Part {
-	return desk.Part{Templates: templates, Pages: append([]desk.Page{
+	return desk.Part{Begins: true, Templates: templates, Pages: append([]desk.Page{
 		{Pattern: "GET /reports", Nav: "console.reports", Key: "r", Needs: merchant.MayReport, Do: reports},
 		{Pattern: "GET /reports/{name}", Needs: merchant.MayReport, Do: report},
 		{Pattern: "GET /reports/{name}/file", Needs: merchant.MayReport, Do: reportFile},
@@ -84,6 +85,7 @@ type reportShown struct {
 	When             string // they, as people write them
 	Latest           string // the last day that can be asked for
 	Number, NumberIs string // the name of a number; and what it is
+	Usual            []usual
 	Groups           []choice
 	Formats          []choice
 	Wrong            []string // why there is no report
@@ -93,6 +95,33 @@ type reportShown struct {
 	FormTo           string
 	All              string
 	Proof            string
+}
+
+// usual is a report of days that people ask for again and again.
+type usual struct {
+	To, Text string
+	Here     bool // it is shown
+}
+
+// usualDays are links to the report of the month that ended, and of the one that goes on: whoever closes a month types
+// no dates.
+func (form *reportForm) usualDays(r *desk.Request, asked url.Values, to string) []usual {
+	y, m, d := r.Now.In(r.Account.Zone).Date()
+	date := func(m time.Month, d int) string {
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	}
+	link := func(text string, days ...string) usual {
+		of := maps.Clone(asked)
+		for n := 0; n < len(days); n += 2 {
+			of.Set(days[n], days[n+1])
+		}
+		return usual{desk.Address(to, of), r.Locale.Text(text), of.Encode() == asked.Encode()}
+	}
+	if form.period {
+		return []usual{link("console.report.last-month", "from", date(m-1, 1), "to", date(m, 0)),
+			link("console.report.this-month", "from", date(m, 1), "to", date(m, d))}
+	}
+	return []usual{link("console.report.end-of-month", "at", date(m, 0)), link("console.report.today", "at", date(m, d))}
 }
 
 // choice is one of several in a form.
@@ -210,7 +239,9 @@ func shownReport(r *desk.Request, form *reportForm, asked url.Values) *reportSho
 		Period:  form.period,
 		Journal: form.journal, At: asked.Get("at"), From: asked.Get("from"), To: asked.Get("to"),
 		Latest: latest.Format(time.DateOnly), FormTo: all + "/" + form.name, All: all}
-	if form.journal {
+	if !form.journal {
+		shown.Usual = form.usualDays(r, asked, shown.FormTo)
+	} else {
 		shown.FormTo += "/file"
 		for _, format := range journalFormats {
 			shown.Formats = append(shown.Formats, choice{format, r.Locale.Text("console.format." + format),

@@ -20,5 +20,5 @@ var templates embed.FS
 // Part is the pages about the set-up.
 func Part(c Config) desk.Part {
 	p := &pages{Config: c, busy: fair.New(drawnAtOnce)}
-	return desk.Part{Pages: slices.Concat(tillPages(), p.setupPages()), Templates: templates}
+	return desk.Part{Begins: true, Pages: slices.Concat(tillPages(), p.setupPages()), Templates: templates}
 }

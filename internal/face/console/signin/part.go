@@ -66,7 +66,7 @@ func Part(c Config) desk.Part {
 	f := &pages{Config: c, busy: fair.New(passwordsAtOnce), passkeys: passkeysFor(c.PublicURL)}
 	f.limits = ratelimit.NewLimiterBy(signInRate, ratelimit.Records[string](wrongSignIns{c.Store}), time.Now)
 	return desk.Part{Pages: slices.Concat(f.openPages(), f.providerPages(),
-		f.homePages(), f.teamPages()), Templates: templates}
+		f.teamPages(), f.homePages()), Templates: templates}
 }
 
 // openPages are the pages for who is not signed in.

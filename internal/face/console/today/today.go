@@ -93,6 +93,7 @@ type today struct {
 	Places          []place // to choose from; none: the account has one at most, or there are no figures
 	At              string  // the name of the location that is chosen; "": all
 	Newest          []gifts.Row
+	Stocked         bool   // none of the newest gifts is more than a card of a stock
 	All             string // the address of all gifts
 }
 
@@ -108,6 +109,7 @@ type blockOf struct {
 	Currency                    string
 	Sold, Redeemed, Outstanding string
 	Gifts, Times                string        // how many were sold; how often one was redeemed
+	SoldBefore, RedeemedBefore  string        // yesterday
 	Plot                        *figures.Plot // nil: only the table
 	Days                        []dayOfFigures
 	Places                      []placeOfFigures // where it is not about one alone
@@ -140,13 +142,16 @@ func (f *pages) today(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.Account.ID, Limit: newestGifts})
+	// Cards of a stock that are not sold yet are no news: a new stock of some hundred would be all that is seen.
+	newest, err := f.Store.List(r.Context(), gift.Filter{AccountID: r.Account.ID, Except: gift.NotActivated,
+		Limit: newestGifts})
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
 	for n := range newest.Gifts {
 		shown.Newest = append(shown.Newest, gifts.RowOf(r, &newest.Gifts[n]))
 	}
+	shown.Stocked = newest.Read > 0
 	if shown.Failed, err = f.count(r, gift.FailedDelivery); err != nil {
 		return desk.View{}, err
 	}
@@ -159,7 +164,7 @@ func (f *pages) today(r *desk.Request) (desk.View, error) {
 		}
 		shown.Places, shown.At = places(r, at)
 	}
-	return desk.View{Template: "today.html", Title: "console.today", Data: shown}, nil
+	return desk.View{Template: "today.html", Title: "console.today", Action: gifts.ToSend(r), Data: shown}, nil
 }
 
 // placeAsked is the location that the page is asked about: nil for all of them, the zero id for what happens online.
@@ -352,6 +357,7 @@ func (b *booksRead) figures(days []time.Time) (all []blockOf) {
 		}
 		slices.Reverse(one.Days)
 		one.Sold, one.Redeemed = in.Money(m.sold[last], c), in.Money(m.redeemed[last], c)
+		one.SoldBefore, one.RedeemedBefore = in.Money(m.sold[last-1], c), in.Money(m.redeemed[last-1], c)
 		one.Gifts, one.Times, one.Outstanding = in.Number(m.gifts), in.Number(m.times), in.Money(owed, c)
 		if len(all) < plottedMoney && len(one.Days) > 0 {
 			one.Plot = figures.Draw(sums, c, in)

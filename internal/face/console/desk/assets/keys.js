@@ -46,8 +46,18 @@ function press(event) {
   event.preventDefault();
 }
 
+// hint shows in the search box which key leads there.
+function hint() {
+  const key = document.querySelector(".search kbd");
+  if (key) key.hidden = !use.checked;
+}
+
 use.checked = remembered() !== "off";
-use.addEventListener("change", () => remember(use.checked ? "on" : "off"));
+hint();
+use.addEventListener("change", () => {
+  remember(use.checked ? "on" : "off");
+  hint();
+});
 addEventListener("keydown", press);
 addEventListener("pointerdown", () => (going = false));
 const button = document.getElementById("keys-open");
