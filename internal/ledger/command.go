@@ -35,7 +35,7 @@ type Call struct {
 	Account       *merchant.Account // whose daily limits count, and those of the caller's key; nil: none do
 	Ahead         time.Duration     // how far the clock of a test account is likely to be ahead
 	Setup         int64             // the version of the set-up by which it was judged, or of an older one; 0: by none
-	DryRun        bool              // only what the answer would be is asked for; there is no Key: see Engine.rehearse
+	DryRun        bool              // only what the answer would be is asked for; there is no Key: see engine.Engine
 	Verifies      bool              // it shows a verification code
 	// Render makes the answer of an outcome; the error is a *refusal.Error. It is pure and may run more than once.
 	Render func(Result, error) Answer
@@ -60,10 +60,10 @@ func (c *Call) typed(code codes.VoucherCode) (_ codes.VoucherCode, two bool) {
 	return code.Typed(c.AccountID), true
 }
 
-// requestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share
+// RequestKey is the scope that the call's key belongs to. Integrators without an account of their own must not share
 // one in the accounts that they send for, or one would be given the codes of another's gifts for a key that both
 // happen to use. A line break stands in no header, so that no key of an account can be taken for theirs.
-func (c *Call) requestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Scope()} }
+func (c *Call) RequestKey() RequestKey { return RequestKey{c.AccountID, c.Operation, c.Scope()} }
 
 // Scope is the Key of the call's RequestKey.
 func (c Call) Scope() string {
@@ -132,17 +132,11 @@ func weight(c Command) int {
 	return 1
 }
 
+// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
+const maxLight = 16
+
 // Heavy tells which commands are held back while light ones come, for MaxHeld at most.
 func Heavy(c Command) bool { return weight(c) > maxLight }
-
-// background tells which commands report what became of a message: no caller of the interface waits for them.
-func background(c Command) bool {
-	switch c.(type) {
-	case *Deliver, *Bounce, *Expire:
-		return true
-	}
-	return false
-}
 
 // distinct leaves out repeats.
 func distinct(ids []guid.ID) []guid.ID {

@@ -22,39 +22,38 @@ import (
 // TestDryRunsWaitInTurn.
 func (e *Engine) rehearse(t *task) error {
 	want, now := Want{Rehearsed: true}, e.opts.Now().UTC().Truncate(time.Microsecond)
-	if err := safely(func() { t.prepare(now, &want) }); err != nil {
+	if err := safely(func() { t.Prepare(now, &want) }); err != nil {
 		return err
 	}
 	var panicked error
 	decide := func(loaded *State) (kept Changes) {
 		panicked = safely(func() {
-			s := newState(loaded, &want, 1, now)
-			s.begin(t.call)
-			if t.decide(s); t.call.Verifies && gift.IsWrongCode(t.err) {
-				kept = s.changes
+			g := NewGroup(loaded, &want, 1, now)
+			if g.Decide(&t.Task); t.Call.Verifies && gift.IsWrongCode(t.Err) {
+				kept = g.Changes()
 			}
 		})
 		return kept
 	}
 	var err error
-	if t.call.Verifies {
+	if t.Call.Verifies {
 		err = e.verify(t, want, decide)
 	} else {
 		err = e.store.Look(t.ctx, want, func(loaded *State) { decide(loaded) })
 	}
 	switch {
 	case errors.Is(err, ErrUnknown):
-		return fmt.Errorf("%w: %w", unavailable("Nothing was done, but it is not known whether the verification code was "+
+		return fmt.Errorf("%w: %w", Unavailable("Nothing was done, but it is not known whether the verification code was "+
 			"counted as a wrong one."), err)
 	case err != nil:
-		return fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was done."), err)
+		return fmt.Errorf("%w: %w", Unavailable("The store is busy or cannot be reached; nothing was done."), err)
 	}
 	return panicked
 }
 
 // verify decides a dry run that shows a verification code, and keeps what decide returns.
 func (e *Engine) verify(t *task, want Want, decide func(*State) Changes) error {
-	free, err := e.verifying.Take(t.ctx, t.call.AccountID, t.call.AccountID)
+	free, err := e.verifying.Take(t.ctx, t.Call.AccountID, t.Call.AccountID)
 	if err != nil {
 		return err
 	}

@@ -135,15 +135,10 @@ type lane struct {
 
 // task is one command on its way through the engine.
 type task struct {
+	Task
 	ctx    context.Context
-	call   *Call
-	cmd    Command
 	queued time.Time
 	done   chan struct{}
-	issued Answer // to an Issue, unless it is refused
-	result Result
-	answer Answer
-	err    error
 }
 
 // Start makes an engine over a store. Stop ends it.
@@ -212,22 +207,15 @@ func (e *Engine) Running(k RequestKey) bool {
 //
 // Of a dry run nothing is kept, but for a wrong verification code: see Engine.rehearse.
 func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
-	drawing, draws := cmd.(interface{ draw(io.Reader) error })
-	var moved clockMoved
-	issue, issues := cmd.(*Issue)
-	if err := e.weigh(ctx, &c, cmd); err != nil {
+	asked := Task{Call: &c, Command: cmd}
+	if err := e.weigh(ctx, &asked); err != nil {
 		return Answer{}, err
 	}
 	for range maxDraws {
-		if issues {
-			issue.ahead = c.Ahead
+		t := &task{Task: asked, ctx: ctx, queued: time.Now(), done: make(chan struct{})}
+		if err := t.Draw(e.opts.Random); err != nil {
+			return Answer{}, fmt.Errorf("drawing codes: %w", err)
 		}
-		if draws {
-			if err := drawing.draw(e.opts.Random); err != nil {
-				return Answer{}, fmt.Errorf("drawing codes: %w", err)
-			}
-		}
-		t := &task{ctx: ctx, call: &c, cmd: cmd, queued: time.Now(), done: make(chan struct{})}
 		carryOut := e.await
 		if c.DryRun {
 			carryOut = e.rehearse
@@ -235,20 +223,21 @@ func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
 		if err := carryOut(t); err != nil {
 			return Answer{}, err
 		}
-		switch {
-		case errors.Is(t.err, errCodeTaken):
-			continue
-		case errors.As(t.err, &moved):
-			c.Ahead = moved.ahead
-			continue
-		case t.err != nil || t.answer.Body != nil || t.answer.Long.Size > 0:
-			return t.answer.of(&c), t.err
+		if !t.DrawsAgain() {
+			return t.Told()
 		}
-		answer := c.Render(t.result, nil)
-		answer.Dry = c.DryRun
-		return answer.of(&c), nil
 	}
 	return Answer{}, errors.New("drawing codes: every draw met one in use")
+}
+
+// weigh finds out what the pieces are worth that a command moves, where that counts. It never changes, so it is read
+// before the transaction.
+func (e *Engine) weigh(ctx context.Context, t *Task) error {
+	err := t.Weigh(func(voucher guid.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, t.Call.AccountID, voucher) })
+	if err != nil {
+		return fmt.Errorf("%w: %w", Unavailable("The store is busy or cannot be reached; nothing was changed."), err)
+	}
+	return nil
 }
 
 // maxDraws bounds how often codes are drawn anew. Even with 10^9 gifts alive only one draw in a thousand meets one in
@@ -297,23 +286,23 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {
-		return nil, unavailable("The service is stopping.")
+		return nil, Unavailable("The service is stopping.")
 	}
-	keyed := t.call.Key != ""
+	keyed := t.Call.Key != ""
 	if keyed && !waited {
-		if ahead = e.running[t.call.requestKey()]; ahead != nil {
+		if ahead = e.running[t.Call.RequestKey()]; ahead != nil {
 			return ahead, nil
 		}
 	}
-	into := e.laneOf(t.cmd).enqueue
-	if Heavy(t.cmd) {
+	into := e.laneOf(t).enqueue
+	if t.Heavy() {
 		into = e.heavy.enqueue
 	}
 	if err := into(t); err != nil {
 		return nil, err
 	}
 	if keyed {
-		e.running[t.call.requestKey()] = t.done
+		e.running[t.Call.RequestKey()] = t.done
 	}
 	return nil, nil
 }
@@ -323,14 +312,14 @@ func (l *lane) enqueue(t *task) error {
 	case l.queue <- t:
 		return nil
 	default:
-		return unavailable("The service is overloaded.")
+		return Unavailable("The service is overloaded.")
 	}
 }
 
 // laneOf deals out a light command.
-func (e *Engine) laneOf(c Command) *lane {
+func (e *Engine) laneOf(t *task) *lane {
 	n := e.spare.Add(1)
-	if id := c.affinity(); !id.IsZero() {
+	if id := t.Affinity(); !id.IsZero() {
 		n = uint64(id[len(id)-1]) // random in every UUID version
 	}
 	return e.lanes[n%uint64(len(e.lanes))]
@@ -340,7 +329,7 @@ func (e *Engine) laneOf(c Command) *lane {
 func (e *Engine) finish(group []*task) {
 	e.mu.Lock()
 	for _, t := range group {
-		if k := t.call.requestKey(); t.call.Key != "" && e.running[k] == t.done {
+		if k := t.Call.RequestKey(); t.Call.Key != "" && e.running[k] == t.done {
 			delete(e.running, k)
 		}
 	}
@@ -363,7 +352,7 @@ func (l *lane) run() {
 		}
 		l.commit(live)
 		l.finish(live)
-		if slices.ContainsFunc(live, func(t *task) bool { return !background(t.cmd) }) {
+		if slices.ContainsFunc(live, func(t *task) bool { return !t.Background() }) {
 			l.newestLight.Store(time.Now().UnixNano())
 		}
 	}
@@ -380,7 +369,7 @@ func (e *Engine) stopping() bool {
 }
 
 func (l *lane) collect(group []*task) []*task {
-	for n := weight(group[0].cmd); len(group) < l.opts.Group && n < maxWeight; n += weight(group[len(group)-1].cmd) {
+	for n := group[0].Weight(); len(group) < l.opts.Group && n < maxWeight; n += group[len(group)-1].Weight() {
 		select {
 		case t, open := <-l.queue:
 			if !open {
@@ -400,7 +389,7 @@ func dropCancelled(group []*task) (live, gone []*task) {
 	live = group[:0]
 	for _, t := range group {
 		if err := t.ctx.Err(); err != nil {
-			t.err = unknown(err)
+			t.Err = unknown(err)
 			gone = append(gone, t)
 		} else {
 			live = append(live, t)
@@ -426,7 +415,7 @@ func (l *lane) commit(group []*task) {
 			l.commit(group[n : n+1])
 		}
 	case broken && !errors.Is(err, ErrInTheWay):
-		group[0].fail(err)
+		group[0].Fail(err)
 	case errors.Is(err, ErrUnknown):
 		l.resolve(group, err)
 	default:
@@ -435,7 +424,7 @@ func (l *lane) commit(group []*task) {
 			why = "The disk of the service is full, so that it can write nothing; nothing was done."
 		}
 		for _, t := range group {
-			t.fail(fmt.Errorf("%w: %w", unavailable(why), err))
+			t.Fail(fmt.Errorf("%w: %w", Unavailable(why), err))
 		}
 	}
 }
@@ -482,8 +471,8 @@ func (l *lane) commit(group []*task) {
 func (l *lane) resolve(group []*task, err error) {
 	keyed := make([]*task, 0, len(group))
 	for _, t := range group {
-		if t.call.Key == "" {
-			t.fail(unknown(err))
+		if t.Call.Key == "" {
+			t.Fail(unknown(err))
 		} else {
 			keyed = append(keyed, t)
 		}
@@ -507,7 +496,7 @@ func (l *lane) resolve(group []*task, err error) {
 	}
 	l.outcomeUnknown = true
 	for _, t := range keyed {
-		t.fail(unknown(err))
+		t.Fail(unknown(err))
 	}
 }
 
@@ -530,7 +519,7 @@ func (l *lane) transact(group []*task) error {
 	var done Changes
 	err := safely(func() {
 		for _, t := range group {
-			t.prepare(l.now(), &want)
+			t.Prepare(l.now(), &want)
 		}
 	})
 	if err == nil {
@@ -539,16 +528,12 @@ func (l *lane) transact(group []*task) error {
 			done = Changes{}
 			l.began = time.Now()
 			panicked = safely(func() {
-				s := newState(loaded, &want, len(group), l.now())
+				g := NewGroup(loaded, &want, len(group), l.now())
 				for _, t := range group {
-					jobs, entries := len(s.changes.Jobs), len(s.changes.Entries)
-					s.begin(t.call)
-					t.decide(s)
-					t.trace(l.opts.Tracer, s.changes.Jobs[min(jobs, len(s.changes.Jobs)):],
-						s.changes.Entries[min(entries, len(s.changes.Entries)):])
-					s.end()
+					jobs, entries := g.Decide(&t.Task)
+					t.trace(l.opts.Tracer, jobs, entries)
 				}
-				done = s.changes
+				done = g.Changes()
 			})
 			return done
 		})
@@ -599,124 +584,7 @@ func monotonic(last, now time.Time) time.Time {
 	return now
 }
 
-// prepare notes what a command needs, and does of an Issue, which may be long, what needs no transaction.
-func (t *task) prepare(now time.Time, want *Want) {
-	i, issues := t.cmd.(*Issue)
-	want.Heavy = want.Heavy || Heavy(t.cmd)
-	t.call.wantClock(want)
-	if s := t.call.Setup; s > 0 && (want.Setup == 0 || s < want.Setup) {
-		want.Setup = s
-	}
-	if issues {
-		i.prepare(now, t.call.Ahead)
-	}
-	if t.call.Key != "" || t.call.Operation.Idle() {
-		t.call.wantKept(want)
-	}
-	if t.call.Key != "" {
-		want.Requests = append(want.Requests, t.call.requestKey())
-		if issues {
-			t.issued = t.call.Render(i.made, nil)
-			want.Answers = append(want.Answers, Request{RequestKey: t.call.requestKey(), Answer: t.issued})
-		}
-	}
-	t.cmd.want(t.call, want)
-}
-
-// decide gives a known key its stored answer, and anything else to the rules.
-func (t *task) decide(s *state) {
-	t.result, t.answer, t.err, t.call.left = Result{}, Answer{}, nil, nil
-	if t.call.Key == "" {
-		t.result, t.err = t.carryOut(s)
-		return
-	}
-	if known := s.Requests[t.call.requestKey()]; known != nil {
-		t.replay(known, s)
-		return
-	}
-	t.result, t.err = t.carryOut(s)
-	if !storable(t.err) {
-		return
-	}
-	// A wrong verification code was entered, whatever is answered, and those have a limit of their own.
-	noted, _ := t.cmd.(*Change)
-	if len(t.result.Gifts)+len(t.result.Entries) == 0 && !gift.IsWrongCode(t.err) &&
-		(noted == nil || !noted.Notes || t.err != nil) {
-		if err := s.keep(t.call); err != nil {
-			t.result, t.err = Result{}, err
-			return
-		}
-	}
-	if t.answer = t.issued; t.err != nil || t.issued.Body == nil {
-		t.answer, t.err = t.call.Render(t.result, t.err), nil
-	}
-	r := Request{RequestKey: t.call.requestKey(), Fingerprint: t.call.Fingerprint, Answer: t.answer, At: s.real}
-	r.Locations = distinct(t.cmd.locations(t.call, s))
-	if made := t.result.Entries; len(made) == 1 || len(made) == 2 && made[0].Counterpart == made[1].ID ||
-		len(made) > 0 && made[0].Sale == made[0].ID {
-		r.EntryID = t.result.Entries[0].ID
-	}
-	s.record(r)
-}
-
-// carryOut has the rules decide, as far as the key may still have calls kept that move nothing.
-func (t *task) carryOut(s *state) (Result, error) {
-	if !t.call.Operation.Idle() {
-		return t.cmd.decide(t.call, s)
-	}
-	if err := s.mayKeep(t.call); err != nil {
-		return Result{}, err
-	}
-	result, err := t.cmd.decide(t.call, s)
-	if err == nil && len(result.Entries) > 0 {
-		err = s.keep(t.call)
-	}
-	return result, err
-}
-
-func (t *task) replay(known *Request, s *state) {
-	if known.Spent {
-		t.err = madeElsewhere(giveNewKey)
-		if known.MayBeToldTo(t.call.Caller) {
-			s.changes.Replays = append(s.changes.Replays, known.RequestKey)
-			t.err = refusal.New(refusal.RedemptionNotAllowed,
-				"This request was taken back by its Idempotency-Key before it arrived; nothing was done.")
-		}
-		return
-	}
-	same, err := t.call.made(known)
-	switch {
-	case err != nil:
-		t.err = fmt.Errorf("%w: %w", unavailable("It cannot be told here whether this was done before."), err)
-	case !same:
-		t.err = refusal.New(refusal.IdempotencyMismatch,
-			"This Idempotency-Key was used for another request. Use a new key for each new request.")
-	case !known.MayBeToldTo(t.call.Caller):
-		t.err = madeElsewhere(giveNewKey)
-	default:
-		s.changes.Replays = append(s.changes.Replays, known.RequestKey)
-		t.answer = known.Answer
-		t.answer.Replayed = true
-	}
-}
-
-const giveNewKey phrase.Text = "; give a new request a new, random Idempotency-Key"
-
-// madeElsewhere refuses to tell of a request that was made where the caller may not be; then is what is left to do.
-func madeElsewhere(then phrase.Text) *refusal.Error {
-	return refusal.New(refusal.NotAuthorized,
-		"The request with this Idempotency-Key was made at a location that this API key is not enabled for%s.", then)
-}
-
-func (t *task) fail(err error) { t.result, t.answer, t.err = Result{}, Answer{}, err }
-
-func unavailable(why phrase.Text) *refusal.Error {
-	refused := refusal.New(refusal.Unavailable, "%s Repeat the request in a moment with the same Idempotency-Key.", why)
-	refused.RetryAfter = time.Second
-	return refused
-}
-
 // unknown is told to a caller whose command may or may not have been carried out.
 func unknown(cause error) error {
-	return fmt.Errorf("%w: %w", unavailable("It is not known whether this was done."), cause)
+	return fmt.Errorf("%w: %w", Unavailable("It is not known whether this was done."), cause)
 }

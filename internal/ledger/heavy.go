@@ -12,8 +12,6 @@ import (
 
 // What a heavy command is, and how the light ones are kept from waiting for many of them.
 const (
-	// maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
-	maxLight = 16
 	// heavyShare: heavy commands get one part in so many of the time while light ones come, so that far fewer than one
 	// light command in a hundred meets a heavy one, whose lock or whose work would delay it.
 	//
@@ -74,11 +72,11 @@ type heavyLane struct {
 
 // enqueue queues a command. The engine's lock is held.
 func (h *heavyLane) enqueue(t *task) error {
-	switch account := t.call.AccountID; {
+	switch account := t.Call.AccountID; {
 	case len(h.waiting[account]) >= maxHeavyOfAccount:
-		return unavailable("The account has too many large orders under way.")
+		return Unavailable("The account has too many large orders under way.")
 	case h.depth() >= maxHeavyQueue:
-		return unavailable("The service is overloaded.")
+		return Unavailable("The service is overloaded.")
 	default:
 		h.waiting[account] = append(h.waiting[account], t)
 	}
@@ -125,11 +123,11 @@ func (h *heavyLane) run() {
 // as many pauses: the next of its account waits for all of them, those of others for MaxHeld at most.
 func (h *heavyLane) hold(after *task, now time.Time) {
 	const pause = MaxHeld * 5 / 6
-	orders := max(1, weight(after.cmd)/gift.MaxRecipients)
+	orders := max(1, after.Weight()/gift.MaxRecipients)
 	h.heldUntil = now.Add(min((heavyShare-1)*now.Sub(h.began), time.Duration(orders)*pause))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if account, at := after.call.AccountID, h.heldUntil.Add(-MaxHeld); at.After(h.served[account]) {
+	if account, at := after.Call.AccountID, h.heldUntil.Add(-MaxHeld); at.After(h.served[account]) {
 		h.served[account] = at
 	}
 }
@@ -145,18 +143,18 @@ func (h *heavyLane) next(now time.Time) (next *task, ended []*task, idle bool) {
 		served := h.served[account]
 		tasks = slices.DeleteFunc(tasks, func(t *task) bool {
 			if err := t.ctx.Err(); err != nil {
-				t.fail(unknown(err))
+				t.Fail(unknown(err))
 			} else if held && !served.IsZero() && now.Sub(t.queued) >= MaxHeld {
-				t.fail(unavailable("Large orders wait while tills are busy; nothing was done."))
+				t.Fail(Unavailable("Large orders wait while tills are busy; nothing was done."))
 			}
-			if t.err != nil {
+			if t.Err != nil {
 				ended = append(ended, t)
 			}
-			return t.err != nil
+			return t.Err != nil
 		})
 		if h.waiting[account] = tasks; len(tasks) == 0 {
 			delete(h.waiting, account)
-		} else if next == nil || cmp.Or(served.Compare(h.served[next.call.AccountID]),
+		} else if next == nil || cmp.Or(served.Compare(h.served[next.Call.AccountID]),
 			tasks[0].queued.Compare(next.queued)) < 0 {
 			next = tasks[0]
 		}
@@ -164,7 +162,7 @@ func (h *heavyLane) next(now time.Time) (next *task, ended []*task, idle bool) {
 	if idle = next == nil; idle || held && now.Sub(next.queued) < MaxHeld {
 		return nil, ended, idle
 	}
-	account := next.call.AccountID
+	account := next.Call.AccountID
 	h.served[account], h.waiting[account] = now, h.waiting[account][1:]
 	return next, ended, false
 }

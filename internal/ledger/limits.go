@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 
 	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
@@ -80,22 +78,6 @@ type pieces struct{ worth gift.ItemWorth }
 func (p *pieces) weighOne(voucher guid.ID, worth func(guid.ID) (gift.ItemWorth, error)) (err error) {
 	p.worth, err = worth(voucher)
 	return err
-}
-
-// weigh finds out what the pieces are worth that a command moves, where that counts. It never changes, so it is read
-// before the transaction.
-func (e *Engine) weigh(ctx context.Context, c *Call, cmd Command) error {
-	moves, ok := cmd.(interface {
-		weigh(worth func(guid.ID) (gift.ItemWorth, error)) error
-	})
-	if !ok || !c.limitsMoney() {
-		return nil
-	}
-	err := moves.weigh(func(voucher guid.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, c.AccountID, voucher) })
-	if err != nil {
-		return fmt.Errorf("%w: %w", unavailable("The store is busy or cannot be reached; nothing was changed."), err)
-	}
-	return nil
 }
 
 // spend is a count to be added to.
