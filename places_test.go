@@ -124,7 +124,7 @@ turns, by account | internal/face/till days | lists of a day
 turns, by account | internal/face/web printing | PDFs of single gifts
 turns, by account | internal/server printer | PDFs of orders, on pages and in mails
 turns, by account | internal/face/web fair.New(sheetPrinters) | PDFs of orders, where nobody else prints any
-turns, by account | internal/ledger verifying | dry runs that show verification codes
+turns, by account | internal/ledger/engine verifying | dry runs that show verification codes
 turns, by account | internal/store/lookup lists | readers of lists
 turns, by account | internal/store/lookup tills | readers of lists of a key
 turns, by account | internal/store/lookup guests | readers of lists of guests
@@ -137,7 +137,7 @@ turns, by account | internal/server a.admission | the one admission.Control of t
 share of an account | internal/base/fair type Share | memory of large bodies, silent test calls: half of what others leave
 share of an account | internal/post/delivery type lanes | slow messages: half of what others leave
 share of an account | internal/store/sums type openDays | sums of open days in memory: half of what others leave
-share of an account | internal/ledger type Engine | heavy commands: 32 of an account, in turns by account
+share of an account | internal/ledger/engine type Engine | heavy commands: 32 of an account, in turns by account
 share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
 share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512, a ninth of what others leave, in turns
 share of an account | internal/post/pass/push f.places | pushes in flight: an account has half of what others leave, in turns
@@ -161,7 +161,7 @@ one party only | internal/post/webhook type stream | events of an account that i
 one party only | internal/base/admission turn | the answer to one call
 one party only | internal/store/feed make(chan struct{}, 1) | the waking of one call
 one party only | internal/store/feed more | the waking of one call
-first come is right | internal/ledger queue | commands: admission lets 512 in, and a group takes all that wait
+first come is right | internal/ledger/engine queue | commands: admission lets 512 in, and a group takes all that wait
 first come is right | internal/store/lookup type lookupBatcher | look-ups: a statement answers all that wait
 first come is right | internal/store/lookup type cache | gifts in memory: what an account takes away from others costs them a statement each
 first come is right | internal/store/db type Watch | the watching connection: a look-up in memory asks it one short question
@@ -194,7 +194,7 @@ nobody waits | internal/post/pass/push type Sender | connections by certificate
 nobody waits | internal/post/webhook type Sender | networks of endpoints
 nobody waits | internal/ledger/verify type Auditor | gifts that this process changed, for the auditor
 a signal | internal/post/delivery w.wake |
-a signal | internal/ledger wake |
+a signal | internal/ledger/engine wake |
 a signal | internal/server failed |
 a signal | internal/store back |
 a signal | internal/store/db make(chan struct{}, 1) |

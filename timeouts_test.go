@@ -37,7 +37,7 @@ func TestTimeoutsAreListed(t *testing.T) {
 		}
 	}
 	declared := regexp.MustCompile(`(?m)^(?:const)?\s*([A-Za-z]*(?:Timeout|Deadline)) += [^\n]*time\.`)
-	for _, dir := range []string{"client", "internal/face/api", "internal/face/api/manage", "internal/ledger",
+	for _, dir := range []string{"client", "internal/face/api", "internal/face/api/manage", "internal/ledger/engine",
 		"internal/server", "internal/service", "internal/store", "internal/store/db", "internal/base/admission",
 		"internal/face/till", "internal/face/web"} {
 		files, err := filepath.Glob(dir + "/*.go")
@@ -68,7 +68,7 @@ func timeoutSaid(t *testing.T, text string) time.Duration {
 	return time.Duration(n * float64(timeoutUnits[unit]))
 }
 
-// timeoutIn finds what a file gives to a name: a sum of durations and of names of internal/ledger/heavy.go, or a
+// timeoutIn finds what a file gives to a name: a sum of durations and of names of internal/ledger/engine/heavy.go, or a
 // pragma's argument in milliseconds.
 func timeoutIn(t *testing.T, file, name string) (sum time.Duration, ok bool) {
 	source, err := os.ReadFile(file)
@@ -92,8 +92,8 @@ func timeoutIn(t *testing.T, file, name string) (sum time.Duration, ok bool) {
 func timeoutSum(t *testing.T, expression string) (sum time.Duration, ok bool) {
 	for term := range strings.SplitSeq(expression, "+") {
 		term = strings.TrimSpace(term)
-		if other, is := strings.CutPrefix(term, "ledger."); is {
-			d, ok := timeoutIn(t, "internal/ledger/heavy.go", other)
+		if other, is := strings.CutPrefix(term, "engine."); is {
+			d, ok := timeoutIn(t, "internal/ledger/engine/heavy.go", other)
 			if !ok {
 				return 0, false
 			}

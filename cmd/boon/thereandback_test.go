@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/store"
@@ -140,7 +141,7 @@ func endSome(t *testing.T, dir string, where []string) {
 		t.Fatal(err)
 	}
 	gifts := slices.DeleteFunc(page.Gifts, func(g gift.Gift) bool { return g.Item || g.Verification != "" })
-	e := ledger.Start(s, ledger.Options{})
+	e := engine.Start(s, engine.Options{})
 	defer e.Stop()
 	place := d.Accounts[account].Locations[0].ID
 	if !gifts[2].LocationID.IsZero() {

@@ -141,7 +141,7 @@ var (
 
 // Store keeps imports and their gifts.
 type Store interface {
-	// Group writes gifts: see ledger.Store.
+	// Group writes gifts: see engine.Store.
 	Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error
 	// Traffic is another number than before where others have waited since because groups are written, or have written
 	// themselves; it stays 0 where nobody waits for that.

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 )
@@ -34,7 +35,7 @@ func (w *world) owedAt(t *testing.T, at time.Time) (owed money.Amount) {
 }
 
 // do has the engine carry a command out.
-func do(t *testing.T, e *ledger.Engine, w *world, operation operation.Name, key string,
+func do(t *testing.T, e *engine.Engine, w *world, operation operation.Name, key string,
 	c ledger.Command) ledger.Result {
 	t.Helper()
 	var done ledger.Result
@@ -103,7 +104,7 @@ func TestACardOfFiveYearsAgo(t *testing.T) {
 		t.Errorf("%+v, %v", history, err)
 	}
 
-	e := ledger.Start(w.Store, ledger.Options{})
+	e := engine.Start(w.Store, engine.Options{})
 	defer e.Stop()
 	till := gift.Context{Actor: merchant.Actor{LocationID: guid.ID{2}}}
 	taken := do(t, e, w, operation.RedeemGift, "half", &ledger.Redeem{VoucherID: found.ID,

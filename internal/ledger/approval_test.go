@@ -6,6 +6,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 )
 
@@ -13,7 +14,7 @@ import (
 // nothing is entered; its key is used all the same.
 func TestPartialApproval(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	g := b.gift(1000)
 	do := func(op operation.Name, key string, amount money.Amount) (moved money.Amount, replayed bool) {
 		t.Helper()

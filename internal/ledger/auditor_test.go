@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 )
 
@@ -19,7 +20,7 @@ import (
 // answered is not there.
 func TestLongHistoriesAreNotReadByTheAuditor(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	short, long := b.gift(100), b.gift(100)
 	for range 5 {
 		if _, err := b.redeem(t.Context(), long, 1, ""); err != nil {

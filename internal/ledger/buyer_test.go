@@ -5,13 +5,14 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 )
 
 // TestTheBuyerIsToldOnce: the buyer of a gift is told of its delivery and of its first use, and never again: also where
 // an outcome is recorded twice, or where the gift is sent again; and of no delivery where the gift was used before.
 func TestTheBuyerIsToldOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	buys := func(tells gift.BuyerNotices) ledger.Job {
 		t.Helper()
 		return b.postedWith(func(g *gift.Gift) { g.Tells, g.BuyerLanguage = tells, "de" })

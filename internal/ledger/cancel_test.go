@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 )
 
 // must runs commands that are done.
@@ -68,7 +69,7 @@ func (b *bench) due() (gifts []ledger.Job, told []string) {
 // the report that it did not arrive.
 func TestReinstatedAfterAResend(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	id := b.mailed(1, time.Now())[0].ID
 	b.must(b.resend(id, ""), b.cancel(id))
 	b.must(unwanted(b.claim()), b.reinstate(id))
@@ -84,7 +85,7 @@ func TestReinstatedAfterAResend(t *testing.T) {
 func TestReinstatedInTheGroupOfTheOutcome(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	id := b.mailed(1, time.Now())[0].ID
 	b.must(b.cancel(id))
 	for n, err := range b.together(&g, unwanted(b.claim()), b.reinstate(id)) {
@@ -117,7 +118,7 @@ func (b *bench) together(g *gate, commands ...ledger.Command) []error {
 // the gift is reinstated; one that was accepted, be it while the gift was out of use, does not go out again.
 func TestReinstatedBeforeAResendWentOut(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	for _, before := range []gift.Status{gift.Delivered, gift.FailedDelivery, gift.Claimed} {
 		id := b.mailed(1, time.Now())[0].ID
 		if job := b.claim(); before == gift.FailedDelivery {
@@ -152,7 +153,7 @@ func TestReinstatedBeforeAResendWentOut(t *testing.T) {
 // TestReinstatedInPrint: paper is there.
 func TestReinstatedInPrint(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	id := b.mailed(1, time.Now())[0].ID
 	b.must(&ledger.Resend{VoucherID: id, Resend: gift.Resend{Caller: b.caller, Method: contact.Printed}}, b.cancel(id),
 		b.reinstate(id))

@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -91,7 +92,7 @@ func together(n int, do func(n int)) {
 // once, one is entered.
 func TestRacingBlocks(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	for range 5 {
 		g := b.gift(1000)
 		var blocked atomic.Bool
@@ -128,7 +129,7 @@ func TestRacingBlocks(t *testing.T) {
 // TestRacingAdjustments: whatever is adjusted, redeemed and held at once, it adds up, and what is held stays there.
 func TestRacingAdjustments(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	b.caller.Account.MaxGiftValue = 10_000
 	for range 5 {
 		g := b.gift(100)
@@ -169,7 +170,7 @@ func TestRacingAdjustments(t *testing.T) {
 // TestAdjustmentsAreLimited: what is added counts as issued on the day, also of pieces, and what is taken frees none.
 func TestAdjustmentsAreLimited(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	b.caller.Account.MaxGiftValue, b.caller.Account.Limits.IssuedPerDay = 10_000, 1000
 	do := func(cmd ledger.Command) refusal.Code {
 		c := b.call(operation.AdjustGift, "")
@@ -217,7 +218,7 @@ func (b *bench) issued(g gift.Gift) (id guid.ID) {
 // TestCareOfNothing: a gift that is not there is refused, and the refusal is not remembered.
 func TestCareOfNothing(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	g := newID()
 	for name, cmd := range map[operation.Name]ledger.Command{
 		operation.BlockGift: b.block(g), operation.AdjustGift: b.adjust(g, 1),

@@ -135,7 +135,7 @@ func weight(c Command) int {
 // maxLight is the weight of the heaviest command that is light: it takes a few milliseconds.
 const maxLight = 16
 
-// Heavy tells which commands are held back while light ones come, for MaxHeld at most.
+// Heavy tells which commands are held back while light ones come, for engine.MaxHeld at most.
 func Heavy(c Command) bool { return weight(c) > maxLight }
 
 // distinct leaves out repeats.

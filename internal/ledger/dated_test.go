@@ -9,6 +9,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 )
 
 // TestGiftsAreDatedWhenTheyAreKept: gifts that were made before a process stood still are not kept with the time from
@@ -18,7 +19,7 @@ func TestGiftsAreDatedWhenTheyAreKept(t *testing.T) {
 	begun := time.Date(2026, 3, 4, 23, 59, 59, 0, time.UTC)
 	var still atomic.Int64 // how long the process stood still
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{Now: func() time.Time { return begun.Add(time.Duration(still.Load())) }})
+	b := setup(t, g.wrap, engine.Options{Now: func() time.Time { return begun.Add(time.Duration(still.Load())) }})
 	g.shut()
 	var made gift.Gift
 	c := b.call(operation.SendGift, "")

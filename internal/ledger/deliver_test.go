@@ -10,6 +10,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 )
@@ -55,7 +56,7 @@ func (b *bench) status(id guid.ID, want gift.Status) {
 // TestBounce: a late failure counts while its message is the one that brought the gift, and a replay of it never does.
 func TestBounce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	job := b.posted()
 	bounce := &ledger.Bounce{AccountID: job.AccountID, VoucherID: job.VoucherID, JobID: job.ID, Reason: "undelivered"}
 	accept := func(j ledger.Job) {
@@ -102,7 +103,7 @@ func TestBounce(t *testing.T) {
 // TestNotice: a redemption that leaves something has one, in its own transaction, and its outcome changes nothing.
 func TestNotice(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	job := b.posted()
 	if err := b.do(&ledger.Deliver{Job: job, Outcome: gift.Outcome{Delivered: true}}); err != nil {
 		t.Fatal(err)

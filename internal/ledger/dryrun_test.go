@@ -9,13 +9,14 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
 
 // slowStore is a store whose transactions wait for an outcome and do nothing else.
 type slowStore struct {
-	ledger.Store
+	engine.Store
 	began    chan struct{}
 	outcomes chan error
 }
@@ -39,7 +40,7 @@ func TestDryRunsWaitInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const runs = 8
 		s := slowStore{began: make(chan struct{}, runs), outcomes: make(chan error)}
-		e := ledger.Start(s, ledger.Options{Lanes: 4})
+		e := engine.Start(s, engine.Options{Lanes: 4})
 		defer e.Stop()
 		for range runs {
 			go func() {
@@ -65,8 +66,8 @@ func TestDryRunsWaitInTurn(t *testing.T) {
 func TestDryRunsOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	s := slowStore{began: make(chan struct{}, 1), outcomes: make(chan error, 1)}
-	var told []ledger.GroupStats
-	e := ledger.Start(s, ledger.Options{Observe: func(g ledger.GroupStats) { told = append(told, g) }})
+	var told []engine.GroupStats
+	e := engine.Start(s, engine.Options{Observe: func(g engine.GroupStats) { told = append(told, g) }})
 	defer e.Stop()
 	s.outcomes <- ledger.ErrUnknown
 	c, cmd := verifying()
@@ -82,8 +83,8 @@ func TestDryRunsOfUnknownOutcome(t *testing.T) {
 // TestDryRunsAreObserved: what a dry run keeps is told as what a group keeps, so that it is audited.
 func TestDryRunsAreObserved(t *testing.T) {
 	t.Parallel()
-	var told []ledger.GroupStats
-	b := setup(t, nil, ledger.Options{Observe: func(g ledger.GroupStats) { told = append(told, g) }})
+	var told []engine.GroupStats
+	b := setup(t, nil, engine.Options{Observe: func(g engine.GroupStats) { told = append(told, g) }})
 	card := b.draft(500)
 	card.Verification = "1234"
 	issuing := b.call(operation.SendGift, "")

@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -56,11 +57,11 @@ type bench struct {
 	dir      string
 	database string
 	store    *store.Store
-	engine   *ledger.Engine
+	engine   *engine.Engine
 	caller   *merchant.Caller
 }
 
-func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Options) *bench {
+func setup(t testing.TB, wrap func(engine.Store) engine.Store, opts engine.Options) *bench {
 	t.Helper()
 	b := &bench{TB: t, dir: t.TempDir(), database: pgtest.Database(t)}
 	if b.database == "" {
@@ -73,11 +74,11 @@ func setup(t testing.TB, wrap func(ledger.Store) ledger.Store, opts ledger.Optio
 	account := &merchant.Account{ID: newID(), Name: "Bench", Currency: money.Currency{Code: "USD", Decimals: 2},
 		Zone: time.UTC}
 	b.store, b.caller = s, &merchant.Caller{KeyID: newID(), Kind: merchant.AccountKey, Account: account}
-	var under ledger.Store = s
+	var under engine.Store = s
 	if wrap != nil {
 		under = wrap(s)
 	}
-	b.engine = ledger.Start(under, opts)
+	b.engine = engine.Start(under, opts)
 	t.Cleanup(func() {
 		b.engine.Stop()
 		s.Close()
@@ -151,7 +152,7 @@ func TestRacingRedemptionsTakeWhatIsThereOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 16, 160} {
 		t.Run(fmt.Sprintf("%d goroutines", workers), func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, nil, ledger.Options{})
+			b := setup(t, nil, engine.Options{})
 			id := b.gift(50)
 			balances, refused := race(b, id, workers, 160)
 			if len(balances) != 50 || refused != 110 {
@@ -201,7 +202,7 @@ func race(b *bench, id guid.ID, workers, calls int) (balances []int, refused int
 
 func TestOneKeyRedeemsOnceFromManyCallers(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{KeyTimeout: time.Minute})
+	b := setup(t, nil, engine.Options{KeyTimeout: time.Minute})
 	id := b.gift(1000)
 	answers := make([]ledger.Answer, 100)
 	var wg sync.WaitGroup
@@ -230,7 +231,7 @@ func TestOneKeyRedeemsOnceFromManyCallers(t *testing.T) {
 
 func TestKeySurvivesReopening(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	id := b.gift(100)
 	before, err := b.redeem(t.Context(), id, 100, "k")
 	if err != nil {
@@ -243,7 +244,7 @@ func TestKeySurvivesReopening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.store.Close()
-	b.engine = ledger.Start(b.store, ledger.Options{})
+	b.engine = engine.Start(b.store, engine.Options{})
 	after, err := b.redeem(t.Context(), id, 100, "k")
 	if err != nil || !after.Replayed || !bytes.Equal(before.Body, after.Body) {
 		t.Fatalf("the replay is %q, replayed %v, %v; want %q", after.Body, after.Replayed, err, before.Body)
@@ -252,13 +253,13 @@ func TestKeySurvivesReopening(t *testing.T) {
 
 // gate is a store whose transactions wait while it is shut.
 type gate struct {
-	ledger.Store
+	engine.Store
 	waiting chan struct{} // one for each transaction that came to the shut gate
 	mu      sync.Mutex
 	open    chan struct{} // nil: it is open
 }
 
-func (g *gate) wrap(s ledger.Store) ledger.Store {
+func (g *gate) wrap(s engine.Store) engine.Store {
 	g.Store, g.waiting = s, make(chan struct{}, 1000)
 	return g
 }
@@ -297,7 +298,7 @@ func (b *bench) queued(n int) {
 func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{KeyTimeout: 50 * time.Millisecond})
+	b := setup(t, g.wrap, engine.Options{KeyTimeout: 50 * time.Millisecond})
 	g.shut()
 	var first ledger.Answer
 	var wg sync.WaitGroup
@@ -319,7 +320,7 @@ func TestSecondRequestWithAKeyWaitsThenIsTold(t *testing.T) {
 func TestFullQueueRefusesAtOnce(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{Queue: 3})
+	b := setup(t, g.wrap, engine.Options{Queue: 3})
 	g.shut()
 	var wg sync.WaitGroup
 	call := func() { b.redeem(t.Context(), newID(), 1, "") }
@@ -344,7 +345,7 @@ func TestLargeOrdersShareNoGroup(t *testing.T) {
 	var g gate
 	var mu sync.Mutex
 	groups := map[int]int{} // gifts made by a transaction
-	b := setup(t, g.wrap, ledger.Options{Observe: func(s ledger.GroupStats) {
+	b := setup(t, g.wrap, engine.Options{Observe: func(s engine.GroupStats) {
 		mu.Lock()
 		defer mu.Unlock()
 		if n := len(s.Done.Gifts); n > 1 {
@@ -390,9 +391,9 @@ func TestTheClockIsFollowed(t *testing.T) {
 	var now atomic.Int64
 	start := time.Now().Truncate(time.Microsecond).UTC()
 	var at time.Time
-	b := setup(t, nil, ledger.Options{
+	b := setup(t, nil, engine.Options{
 		Now:     func() time.Time { return start.Add(time.Duration(now.Load())) },
-		Observe: func(s ledger.GroupStats) { at = s.Done.Gifts[0].CreatedAt },
+		Observe: func(s engine.GroupStats) { at = s.Done.Gifts[0].CreatedAt },
 	})
 	year := 365 * 24 * time.Hour
 	for _, step := range []struct{ clock, want time.Duration }{
@@ -412,7 +413,7 @@ func TestTheClockIsFollowed(t *testing.T) {
 func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	id := b.gift(100)
 	g.shut()
 	var wg sync.WaitGroup
@@ -441,7 +442,7 @@ func TestCallerThatHasGoneIsNotBegun(t *testing.T) {
 func TestCallerThatGivesUpDoesNotUndoTheCommit(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	id := b.gift(100)
 	g.shut()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -464,7 +465,7 @@ func TestCallerThatGivesUpDoesNotUndoTheCommit(t *testing.T) {
 
 // faulty fails the nth transaction, before it happened or after it did.
 type faulty struct {
-	ledger.Store
+	engine.Store
 	mu     sync.Mutex
 	n      int
 	fail   func(n int) bool
@@ -495,7 +496,7 @@ func TestFaultsInPairs(t *testing.T) {
 		t.Run(fmt.Sprintf("took effect: %v", effect), func(t *testing.T) {
 			t.Parallel()
 			f := &faulty{fail: func(n int) bool { return n == 2 }, effect: effect, err: errors.New("disk I/O error")}
-			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			b := setup(t, func(s engine.Store) engine.Store { f.Store = s; return f }, engine.Options{})
 			id := b.gift(100)
 			if _, err := b.redeem(t.Context(), id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("the caller got %v, want UNAVAILABLE", err)
@@ -521,7 +522,7 @@ func TestInTheWay(t *testing.T) {
 		fmt.Errorf("%w: %w", ledger.ErrRejected, ledger.ErrInTheWay): refusal.Unavailable,
 	} {
 		f := &faulty{fail: func(n int) bool { return n == 2 }, err: err}
-		b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+		b := setup(t, func(s engine.Store) engine.Store { f.Store = s; return f }, engine.Options{})
 		id := b.gift(100)
 		if _, got := b.redeem(t.Context(), id, 30, "k"); !errors.Is(got, want) {
 			t.Errorf("%v: the caller got %v, want %v", err, got, want)
@@ -540,7 +541,7 @@ func TestUnknownCommitsAreSettledByTheRecords(t *testing.T) {
 		t.Run(fmt.Sprintf("took effect: %v", effect), func(t *testing.T) {
 			t.Parallel()
 			f := &faulty{fail: func(n int) bool { return n == 2 || n == 3 }, effect: effect, err: ledger.ErrUnknown}
-			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			b := setup(t, func(s engine.Store) engine.Store { f.Store = s; return f }, engine.Options{})
 			id := b.gift(100)
 			if _, err := b.redeem(t.Context(), id, 30, "k"); err != nil {
 				t.Fatalf("the caller with a key got %v", err)
@@ -566,7 +567,7 @@ func TestWhatLastsIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
 	f := &faulty{fail: func(int) bool { return broken.Load() }, err: ledger.ErrUnknown}
-	b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+	b := setup(t, func(s engine.Store) engine.Store { f.Store = s; return f }, engine.Options{})
 	id := b.gift(100)
 	tries := func(key string) int {
 		before := f.n
@@ -611,7 +612,7 @@ func TestSettlingEndsWithItsCallers(t *testing.T) {
 				}
 				return n == 2
 			}}
-			b := setup(t, func(s ledger.Store) ledger.Store { f.Store = s; return f }, ledger.Options{})
+			b := setup(t, func(s engine.Store) engine.Store { f.Store = s; return f }, engine.Options{})
 			id := b.gift(100)
 			if _, err := b.redeem(ctx, id, 30, "k"); !errors.Is(err, refusal.Unavailable) {
 				t.Fatalf("the caller that left got %v, want UNAVAILABLE", err)
@@ -631,7 +632,7 @@ func TestSettlingEndsWithItsCallers(t *testing.T) {
 // TestLanesKeepOneTruth runs the races with several transactions under way at once.
 func TestLanesKeepOneTruth(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Lanes: 4, Group: 4})
+	b := setup(t, nil, engine.Options{Lanes: 4, Group: 4})
 	id := b.gift(50)
 	balances, refused := race(b, id, 16, 160)
 	if len(balances) != 50 || refused != 110 || b.balance(id) != 0 {
@@ -644,7 +645,7 @@ func TestLanesKeepOneTruth(t *testing.T) {
 func TestOneBadCommandFailsAlone(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	good := b.gift(100)
 	g.shut()
 	bad := b.draft(100)
@@ -682,7 +683,7 @@ func (r rewound) rewind() { r.Seed([32]byte{1}) }
 func TestACodeInUseIsDrawnAnew(t *testing.T) {
 	t.Parallel()
 	random := rewound{rand.NewChaCha8([32]byte{})}
-	b := setup(t, nil, ledger.Options{Random: random})
+	b := setup(t, nil, engine.Options{Random: random})
 	made := 0
 	for n, order := range []int{1, 1, 1, 40, 40} {
 		random.rewind()
@@ -709,7 +710,7 @@ func TestACodeInUseIsDrawnAnew(t *testing.T) {
 func TestACodeOfAnotherSystemIsNotDrawn(t *testing.T) {
 	t.Parallel()
 	random := rewound{rand.NewChaCha8([32]byte{})}
-	b := setup(t, nil, ledger.Options{Random: random})
+	b := setup(t, nil, engine.Options{Random: random})
 	a := b.caller.Account
 	a.ImportedCodes = []merchant.CodeForm{{Digits: 12}}
 	random.rewind()
@@ -772,7 +773,7 @@ func (s *stutter) Read(p []byte) (int, error) {
 // TestOneCodeTwiceInAnOrder: a code that an order has already is drawn anew.
 func TestOneCodeTwiceInAnOrder(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Random: &stutter{3}})
+	b := setup(t, nil, engine.Options{Random: &stutter{3}})
 	issue := &ledger.Issue{}
 	for range 3 {
 		issue.Gifts = append(issue.Gifts, b.draft(100))
@@ -785,7 +786,7 @@ func TestOneCodeTwiceInAnOrder(t *testing.T) {
 
 func TestStopAnswersThoseWhoWait(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	id := b.gift(10_000)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -817,7 +818,7 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 func TestAPanicSavesNothing(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	id, order := b.gift(100), []guid.ID{b.gift(7), b.gift(8)}
 	broken := true
 	fail := func(c ledger.Call) ledger.Call {

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -39,7 +40,7 @@ var (
 	light = &ledger.Rejected{Err: refusal.New(refusal.NotFound, "no")}
 )
 
-// Worth implements ledger.Store.
+// Worth implements engine.Store.
 func (oneWriter) Look(context.Context, ledger.Want, func(*ledger.State)) error { return nil }
 
 func (oneWriter) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
@@ -58,13 +59,13 @@ func beside(t *testing.T, light ledger.Command, rate float64, during time.Durati
 	tills, sent []time.Duration, took time.Duration,
 ) {
 	synctest.Test(t, func(t *testing.T) {
-		engine := ledger.Start(make(oneWriter, 1), ledger.Options{})
-		defer engine.Stop()
+		started := engine.Start(make(oneWriter, 1), engine.Options{})
+		defer started.Stop()
 		var mu sync.Mutex
 		do := func(account int, c ledger.Command, times *[]time.Duration) {
 			begun := time.Now()
 			id := guid.ID{byte(account)}
-			engine.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result,
+			started.Do(t.Context(), ledger.Call{AccountID: id, Render: func(ledger.Result,
 				error) ledger.Answer {
 				return ledger.Answer{}
 			}}, c)
@@ -146,7 +147,7 @@ func TestAHundredOrders(t *testing.T) {
 // orders is an engine in a bubble, beside whose light commands one order is done after the other, with pauses.
 type orders struct {
 	*testing.T
-	engine *ledger.Engine
+	engine *engine.Engine
 	tills  sync.WaitGroup
 	sent   sync.WaitGroup
 
@@ -157,7 +158,7 @@ type orders struct {
 func withOrders(t *testing.T, tillsFor time.Duration, test func(*orders)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		o := &orders{T: t, engine: ledger.Start(make(oneWriter, 1), ledger.Options{}),
+		o := &orders{T: t, engine: engine.Start(make(oneWriter, 1), engine.Options{}),
 			done: map[byte][]time.Duration{}, refused: map[byte][]time.Duration{}}
 		defer o.engine.Stop()
 		o.tills.Go(func() {
@@ -233,7 +234,7 @@ func TestAStockIsAsLongAsTenOrders(t *testing.T) {
 		refused(false)
 		o.send(2, 1)
 		refused(true)
-		if o.sent.Wait(); len(o.done[2]) != 1 || o.done[2][0] > ledger.MaxHeld+time.Second {
+		if o.sent.Wait(); len(o.done[2]) != 1 || o.done[2][0] > engine.MaxHeld+time.Second {
 			t.Errorf("the only order of another account took %v", o.done[2])
 		}
 		time.Sleep(2 * time.Minute)
@@ -263,7 +264,7 @@ func TestOrdersAreHeldForAWhile(t *testing.T) {
 		}
 		o.sent.Wait()
 		for _, done := range o.done {
-			if most := ledger.MaxHeld + 2*accounts*orderTime; done[0] > most {
+			if most := engine.MaxHeld + 2*accounts*orderTime; done[0] > most {
 				t.Errorf("an order took %v, which should be %v at most", done[0], most)
 			}
 		}
@@ -280,10 +281,10 @@ func TestOrdersThatFindNoPlaceAreRefused(t *testing.T) {
 		o.send(1, 30)
 		o.sent.Wait()
 		if done := len(o.done[1]); done != 3 {
-			t.Errorf("%d orders of an account were done in %v", done, ledger.MaxHeld)
+			t.Errorf("%d orders of an account were done in %v", done, engine.MaxHeld)
 		}
 		for _, took := range o.refused[1] {
-			if took > ledger.MaxHeld+time.Second {
+			if took > engine.MaxHeld+time.Second {
 				t.Errorf("an order was refused after %v", took)
 			}
 		}
@@ -316,10 +317,10 @@ func (a *asked) Group(_ context.Context, want ledger.Want, decide func(*ledger.S
 	return nil
 }
 
-// Look implements ledger.Store.
+// Look implements engine.Store.
 func (*asked) Look(context.Context, ledger.Want, func(*ledger.State)) error { return nil }
 
-// Worth implements ledger.Store.
+// Worth implements engine.Store.
 func (*asked) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
 	return gift.ItemWorth{}, nil
 }
@@ -328,8 +329,8 @@ func (*asked) Worth(context.Context, guid.ID, guid.ID) (gift.ItemWorth, error) {
 func TestLargeOrdersTellTheirLimits(t *testing.T) {
 	t.Parallel()
 	store := &asked{}
-	engine := ledger.Start(store, ledger.Options{})
-	defer engine.Stop()
+	started := engine.Start(store, engine.Options{})
+	defer started.Stop()
 	account := &merchant.Account{ID: guid.ID{1}, Zone: time.UTC,
 		Limits: merchant.Limits{GiftsPerDay: 100, TextsPerDay: 7, MessagesPerContactPerDay: 30}}
 	issue := func(n int) {
@@ -338,7 +339,7 @@ func TestLargeOrdersTellTheirLimits(t *testing.T) {
 			gifts[i] = gift.Gift{Voucher: gift.Voucher{AccountID: account.ID, Funded: 5},
 				Card: gift.Card{Method: contact.Email, Contact: "ann@example.com"}}
 		}
-		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account.ID, Account: account,
+		_, err := started.Do(t.Context(), ledger.Call{AccountID: account.ID, Account: account,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }}, &ledger.Issue{Gifts: gifts})
 		if err != nil {
 			t.Fatal(err)

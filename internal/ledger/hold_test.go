@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 )
 
@@ -115,9 +116,9 @@ func TestExpiryTakesTurns(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
 	entered := 0
-	b := setup(t, nil, ledger.Options{
+	b := setup(t, nil, engine.Options{
 		Now:     func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
-		Observe: func(s ledger.GroupStats) { entered = len(s.Done.Entries) },
+		Observe: func(s engine.GroupStats) { entered = len(s.Done.Entries) },
 	})
 	g := b.gift(gift.MaxHolds)
 	do := func(c ledger.Command) {

@@ -1,15 +1,17 @@
-// Package ledger is the engine: everything that changes a balance or a status goes through it.
+// Package ledger says what can be done to gifts: everything that changes a balance or a status is a command of it.
 //
-// It takes commands from many goroutines, groups those that wait at the same moment, and runs load, decide and save
-// in ONE transaction for each group; every caller is answered after the commit, never before. The decisions
-// themselves are pure functions of package gift. Idempotency lives here: a request whose key is known gets its stored
-// answer before any rule is asked.
+// A command says what has to be loaded (Want) and what is to be saved (Changes); a Group decides several commands, one
+// after the other, on what was loaded (State). The rules themselves are pure functions of package gift. Idempotency
+// lives here: a request whose key is known gets its stored answer before any rule is asked.
 //
-// It knows no SQL and no HTTP. An answer is whatever bytes the caller makes of an outcome; they are stored as they are.
+// When commands are decided, and what becomes of a failed commit, is the business of package engine. Nothing here
+// waits, locks or starts a goroutine; it knows no SQL and no HTTP. An answer is whatever bytes the caller makes of an
+// outcome; they are stored as they are.
+//
+// The tests here run commands through the engine on a real store, and those of the engine are among them.
 package ledger
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -293,23 +295,7 @@ type Done struct {
 	Open        bool // the job is not finished by this
 }
 
-// Store is what the engine needs of a database.
-type Store interface {
-	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
-	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
-	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected
-	// says that the changes broke a constraint or a row was not as it was loaded; with ErrInTheWay, that it may have been
-	// another writer's doing, or that what they use first may not be in the set-up any more. decide is pure; it may be
-	// called again on fresh state when the database asked for a retry.
-	Group(ctx context.Context, want Want, decide func(*State) Changes) error
-	// Look loads what want names as it stands at one moment and hands it to decide. It locks nothing and changes nothing;
-	// decide may be called again.
-	Look(ctx context.Context, want Want, decide func(*State)) error
-	// Worth tells what the pieces of an item gift are worth, as was said when it was made; zero: it was not said, or there
-	// is no such item gift.
-	Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error)
-}
-
+// What becomes of a transaction that fails. The store tells it, the engine sees to it.
 var (
 	// ErrUnknown tells that nobody knows whether a commit took effect. The idempotency records will tell.
 	ErrUnknown = errors.New("the outcome of the commit is unknown")

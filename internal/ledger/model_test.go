@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/racetest"
@@ -73,7 +74,7 @@ func TestEngineAgreesWithModel(t *testing.T) {
 // world is an engine beside its model.
 type world struct {
 	store  *store.Store
-	engine *ledger.Engine
+	engine *engine.Engine
 	caller *merchant.Caller
 
 	gifts   []*modelGift
@@ -150,7 +151,7 @@ func newWorld(t *rapid.T, dir, database string) *world {
 		caller: &merchant.Caller{KeyID: newID(), Kind: merchant.AccountKey, Account: account,
 			Permissions: merchant.AllPermissions},
 	}
-	w.engine = ledger.Start(s, ledger.Options{Now: func() time.Time { return w.now }})
+	w.engine = engine.Start(s, engine.Options{Now: func() time.Time { return w.now }})
 	return w
 }
 

@@ -10,23 +10,24 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 )
 
 // racers are two engines over one store, as two instances are, and a clock that can be moved on.
 type racers struct {
 	*bench
-	engines [2]*ledger.Engine
+	engines [2]*engine.Engine
 	later   atomic.Int64
 }
 
 func newRacers(t testing.TB) *racers {
 	r := &racers{}
-	opts := ledger.Options{Lanes: 2, Now: func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }}
+	opts := engine.Options{Lanes: 2, Now: func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) }}
 	r.bench = setup(t, nil, opts)
-	other := ledger.Start(r.store, opts)
+	other := engine.Start(r.store, opts)
 	t.Cleanup(other.Stop)
-	r.engines = [2]*ledger.Engine{r.engine, other}
+	r.engines = [2]*engine.Engine{r.engine, other}
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -20,7 +21,7 @@ import (
 // replaced, however late the replacement came; by its id it is.
 func TestReplacedBeforeItIsTaken(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	id, first := b.gift(1000), 0
 	b.replace(id)
 	load := func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
@@ -69,7 +70,7 @@ func (b *bench) replace(id guid.ID) (card ledger.Secrets) {
 // none takes anything by a card that an earlier entry replaced.
 func TestReplacedWhileItIsTaken(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Lanes: 4})
+	b := setup(t, nil, engine.Options{Lanes: 4})
 	id, stop := b.gift(1_000_000), make(chan struct{})
 	var tills sync.WaitGroup
 	for range 8 {
@@ -115,7 +116,7 @@ func TestReplacedWhileItIsTaken(t *testing.T) {
 // TestADeliveryThatIsRefusedReplacesNothing: limits, and a message that is on its way.
 func TestADeliveryThatIsRefusedReplacesNothing(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	g := b.mailed(1, time.Now())[0]
 	b.caller.Account.Limits = merchant.Limits{MessagesPerContactPerDay: 1}
 	ask := func(to string) error {

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/refusal"
 )
 
@@ -41,7 +42,7 @@ func (b *bench) mailed(n int, due time.Time) []gift.Gift {
 // it is put off and not claimed, or claimed, sent, and not put off.
 func TestRescheduleAgainstTheWorker(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Lanes: 4})
+	b := setup(t, nil, engine.Options{Lanes: 4})
 	gifts := b.mailed(150, time.Now())
 	later := time.Now().Add(time.Hour)
 	putOff := make([]bool, len(gifts))
@@ -102,7 +103,7 @@ func TestRescheduleAgainstTheWorker(t *testing.T) {
 // still to be sent, to the new address, and its outcome is the one that counts.
 func TestResendAgainstTheWorker(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Lanes: 4})
+	b := setup(t, nil, engine.Options{Lanes: 4})
 	gifts := b.mailed(120, time.Now().Add(-time.Second))
 	var callers sync.WaitGroup
 	for range 2 {
@@ -169,7 +170,7 @@ func TestResendAgainstTheWorker(t *testing.T) {
 // is no gift.
 func TestBounceOfAnOvertakenMessage(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	old := b.posted()
 	bounce := func(j ledger.Job) error {
 		return b.do(&ledger.Bounce{AccountID: j.AccountID, VoucherID: j.VoucherID, JobID: j.ID, Reason: "undelivered"})
@@ -228,7 +229,7 @@ func TestBounceOfAnOvertakenMessage(t *testing.T) {
 // TestResendsInOneGroup: several commands on one gift that share a transaction see each other's effect.
 func TestResendsInOneGroup(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	g := b.mailed(1, time.Now().Add(time.Hour))[0]
 	resend := func(to string) ledger.Command {
 		return &ledger.Resend{VoucherID: g.ID, Resend: gift.Resend{Caller: b.caller, Contact: to}}
@@ -290,7 +291,7 @@ func TestWhoIsToldOfARedirection(t *testing.T) {
 	} {
 		t.Run(steps, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, nil, ledger.Options{})
+			b := setup(t, nil, engine.Options{})
 			id, told, last := b.mailed(1, time.Now())[0].ID, []string(nil), ledger.Job{}
 			job := func() ledger.Job {
 				jobs, notices := b.due()

@@ -11,6 +11,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/pgtest"
@@ -20,9 +21,9 @@ import (
 // None waits for another in a circle, and together the gifts keep what they had.
 func TestTransfersBothWaysAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{Lanes: 4})
+	b := setup(t, nil, engine.Options{Lanes: 4})
 	b.caller.Account.MaxGiftValue = 5000
-	second := ledger.Start(b.store, ledger.Options{Lanes: 4})
+	second := engine.Start(b.store, engine.Options{Lanes: 4})
 	defer second.Stop()
 	var gifts []guid.ID
 	for range 4 {
@@ -38,13 +39,13 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 	for w := range workers {
 		wg.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(w)))
-			engine := []*ledger.Engine{b.engine, second}[w%2]
+			started := []*engine.Engine{b.engine, second}[w%2]
 			for n := w; n < transfers; n += workers {
 				from := random.IntN(4)
 				to := (from + 1 + random.IntN(3)) % 4
 				ask := &ledger.Transfer{From: gifts[from], To: gifts[to], Transfer: gift.Transfer{Caller: b.caller,
 					Amount: money.Amount(random.IntN(300))}}
-				answer, err := engine.Do(b.Context(), b.call(operation.TransferBalance, ""), ask)
+				answer, err := started.Do(b.Context(), b.call(operation.TransferBalance, ""), ask)
 				switch {
 				case err == nil && answer.Succeeded():
 					mu.Lock()
@@ -77,7 +78,7 @@ func TestTransfersBothWaysAtOnce(t *testing.T) {
 // first entry.
 func TestATransferIsRepeated(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	b.caller.Account.MaxGiftValue = 5000
 	from, to := b.gift(1000), b.gift(500)
 	var wg sync.WaitGroup
@@ -103,7 +104,7 @@ func TestATransferIsRepeated(t *testing.T) {
 func TestAFailedPurchaseWasNotTransferred(t *testing.T) {
 	t.Parallel()
 	var g gate
-	b := setup(t, g.wrap, ledger.Options{})
+	b := setup(t, g.wrap, engine.Options{})
 	b.caller.Account.MaxGiftValue = 5000
 	from, to, adjusted := b.gift(1000), b.gift(500), b.gift(500)
 	failed := func(id guid.ID) *ledger.Cancel {

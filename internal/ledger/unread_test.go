@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/store"
 )
@@ -30,7 +30,7 @@ func (c unreadCheck) Parts() []verify.Part {
 // TestVerifyKeepsWhatItFound: where a part of the store cannot be read, what the others find is told beside that.
 func TestVerifyKeepsWhatItFound(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil, ledger.Options{})
+	b := setup(t, nil, engine.Options{})
 	b.gift(50)
 	for _, readers := range []int{1, 3} {
 		r, err := verify.All(t.Context(), unread{b.store}, readers, func(_, _ int64) {})

@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -25,7 +26,7 @@ import (
 
 // mishaps is a store to whose transactions things happen, in turn. What is not said to happen goes well.
 type mishaps struct {
-	ledger.Store
+	engine.Store
 	next []mishap
 }
 
@@ -130,7 +131,7 @@ func (v *voiding) open() {
 		v.Fatalf("opening the store: %v", err)
 	}
 	v.store, v.under, v.gate = s, &mishaps{Store: s}, &gate{}
-	v.engine = ledger.Start(v.gate.wrap(v.under), ledger.Options{})
+	v.engine = engine.Start(v.gate.wrap(v.under), engine.Options{})
 }
 
 func (v *voiding) restart() {

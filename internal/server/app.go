@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/jobs"
 	"boon.example/internal/jobs/expiry"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/delivery"
@@ -32,7 +33,7 @@ import (
 type app struct {
 	Config
 	store     *store.Store
-	engine    *ledger.Engine
+	engine    *engine.Engine
 	metrics   *metrics
 	admission *admission.Control
 	auditor   *verify.Auditor
@@ -77,11 +78,11 @@ func newApp(ctx context.Context, c Config, s *store.Store) (*app, error) {
 	if a.telemetry, err = c.Telemetry.Start(ctx, c.Version, a.metrics.registry, c.Logger); err != nil {
 		return nil, err
 	}
-	var under ledger.Store = s
+	var under engine.Store = s
 	if c.Under != nil {
 		under = c.Under(s)
 	}
-	a.engine = ledger.Start(under, ledger.Options{Lanes: s.Writers(), Observe: a.committed, Tracer: a.telemetry.Tracer})
+	a.engine = engine.Start(under, engine.Options{Lanes: s.Writers(), Observe: a.committed, Tracer: a.telemetry.Tracer})
 	a.metrics.build(c.Version, c.Commit)
 	a.metrics.certificate(c.Certificate)
 	a.metrics.watch(a.admission, a.engine, s)

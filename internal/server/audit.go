@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/ledger/verify"
 )
 
@@ -32,7 +32,7 @@ func (a *app) newAuditor() *verify.Auditor {
 }
 
 // committed is told of every transaction of the engine.
-func (a *app) committed(g ledger.GroupStats) {
+func (a *app) committed(g engine.GroupStats) {
 	a.metrics.group(g)
 	a.auditor.Changed(g.Done)
 }

@@ -13,6 +13,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
 )
@@ -39,14 +40,14 @@ func TestHoldsAreEnteredWhenTheyAreOver(t *testing.T) {
 func (s *service) hold(lasts time.Duration, gifts ...soldGift) {
 	s.Helper()
 	s.withStore(func(db *store.Store) (failed error) {
-		engine := ledger.Start(db, ledger.Options{})
-		defer engine.Stop()
+		started := engine.Start(db, engine.Options{})
+		defer started.Stop()
 		for _, g := range gifts {
 			account, err := guid.Parse(examples.HarborAccount)
 			failed = errors.Join(failed, err)
 			voucher, err := guid.Parse(g.VoucherID)
 			failed = errors.Join(failed, err)
-			_, err = engine.Do(s.Context(), ledger.Call{AccountID: account, Operation: operation.HoldGift,
+			_, err = started.Do(s.Context(), ledger.Call{AccountID: account, Operation: operation.HoldGift,
 				Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{} }},
 				&ledger.Hold{VoucherID: voucher, Hold: gift.Hold{Lasts: lasts}})
 			failed = errors.Join(failed, err)

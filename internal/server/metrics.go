@@ -13,7 +13,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/certificate"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/store"
 )
 
@@ -103,7 +103,7 @@ func (m *metrics) certificate(source *certificate.Source) {
 }
 
 // group is told of every transaction of the engine.
-func (m *metrics) group(g ledger.GroupStats) {
+func (m *metrics) group(g engine.GroupStats) {
 	m.groups.Observe(float64(g.Commands))
 	m.commits.Observe(g.Took.Seconds())
 	if g.Err != nil {
@@ -139,7 +139,7 @@ func (m *metrics) counter(name, help string) func() {
 }
 
 // watch adds the gauges that are read when asked for.
-func (m *metrics) watch(a *admission.Control, e *ledger.Engine, s *store.Store) {
+func (m *metrics) watch(a *admission.Control, e *engine.Engine, s *store.Store) {
 	gauge := m.gauge
 	gauge("boon_engine_queue_depth", "Commands that wait for a transaction.", func() float64 { return float64(e.Depth()) })
 	gauge("boon_requests_in_flight", "Requests that are handled.", func() float64 { n, _ := a.State(); return float64(n) })

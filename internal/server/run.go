@@ -24,7 +24,7 @@ import (
 	"boon.example/internal/base/openid"
 	"boon.example/internal/base/telemetry"
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/post/mail"
 	"boon.example/internal/post/pass/google"
 	"boon.example/internal/post/print"
@@ -69,7 +69,7 @@ type Config struct {
 	TillDay     int              // how many entries of a till's day are summed up; 0: as many as package till says
 	AuditPace   int              // rows a second that are looked over beside the service; 0: verify.Pace
 	// Under is put between the engine and the store, by tests of the whole; nil: nothing.
-	Under func(ledger.Store) ledger.Store
+	Under func(engine.Store) engine.Store
 	// Around is put around all that is served, by tests of the whole; nil: nothing.
 	Around    func(http.Handler) http.Handler
 	Telemetry telemetry.Settings // what is sent to a collector

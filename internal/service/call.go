@@ -11,7 +11,7 @@ import (
 	"boon.example/internal/base/admission"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 )
@@ -129,7 +129,7 @@ func (s *Service) withStoreTimeout(ctx context.Context) (context.Context, contex
 }
 
 // HeavyDeadline is for orders that are held back while tills are busy, and for sheets.
-const HeavyDeadline = ledger.MaxHeld + 15*time.Second
+const HeavyDeadline = engine.MaxHeld + 15*time.Second
 
 // MoreTime is the context of what may be held back. It should keep no place from other calls meanwhile.
 func (c *Call) MoreTime() (context.Context, context.CancelFunc) {

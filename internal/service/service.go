@@ -36,6 +36,7 @@ import (
 	"boon.example/internal/cashout"
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/wire"
@@ -46,7 +47,7 @@ const Version = "0.2.0"
 
 // Config is what calls need.
 type Config struct {
-	Engine    *ledger.Engine
+	Engine    *engine.Engine
 	Records   Records
 	Directory func() *merchant.Directory // the newest set-up; nil: an empty one
 	// Fingerprint is a keyed hash of a normalized request. It may change to that of another key, which Fingerprinted

@@ -15,7 +15,7 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// Group implements ledger.Store: it loads what a group of commands needs, has them decided, saves what was decided and
+// Group implements engine.Store: it loads what a group of commands needs, has them decided, saves what was decided and
 // commits, in one transaction.
 //
 // # Why it is hard

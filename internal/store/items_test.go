@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/db"
@@ -139,10 +140,10 @@ func testWorth(t *testing.T, open opener) {
 	three := func(g *gift.Gift) { g.Item, g.Funded, g.Balance, g.Card.EquivalentValue = true, 3, 3, 1000 }
 	adjusted := made(three)
 	caller := &merchant.Caller{Account: &merchant.Account{ID: account, Currency: dollars, MaxGiftValue: 10_000}}
-	engine := ledger.Start(s, ledger.Options{})
-	defer engine.Stop()
+	started := engine.Start(s, engine.Options{})
+	defer started.Stop()
 	for n, by := range slices.Repeat([]money.Amount{5, -4}, 70) { // more than a milestone of a history
-		_, err := engine.Do(t.Context(), ledger.Call{AccountID: account, Operation: operation.AdjustGift,
+		_, err := started.Do(t.Context(), ledger.Call{AccountID: account, Operation: operation.AdjustGift,
 			Render: func(ledger.Result, error) ledger.Answer { return ledger.Answer{Code: ledger.OK} }},
 			&ledger.Change{VoucherID: adjusted, Rule: func(v gift.Voucher, c gift.Context) (gift.Voucher, gift.Entry, error) {
 				return v.Adjust(gift.Adjust{Context: c, Caller: caller, Amount: by, ReasonCode: gift.ReasonMistake,

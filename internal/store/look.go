@@ -9,7 +9,7 @@ import (
 	"boon.example/internal/store/db"
 )
 
-// Look implements ledger.Store: it loads as Group does, by the same statements without their locks, in one reading
+// Look implements engine.Store: it loads as Group does, by the same statements without their locks, in one reading
 // transaction. What gifts are to be made is of no interest: their rows would be prepared, and their codes looked for,
 // for nothing.
 func (s *Store) Look(ctx context.Context, want ledger.Want, decide func(*ledger.State)) error {

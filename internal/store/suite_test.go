@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/gift/operation"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/message"
@@ -1513,10 +1514,10 @@ func testCounts(t *testing.T, open opener) {
 func testLimitOverMidnight(t *testing.T, open opener) {
 	s, again := open(t)
 	midnight := time.Date(2026, 6, 2, 0, 0, 0, 0, time.UTC)
-	var engines []*ledger.Engine
+	var engines []*engine.Engine
 	const half = time.Second / 2
 	for handle, at := range map[*Store]time.Time{s: midnight.Add(half), again(): midnight.Add(-half)} {
-		e := ledger.Start(handle, ledger.Options{Now: func() time.Time { return at }})
+		e := engine.Start(handle, engine.Options{Now: func() time.Time { return at }})
 		defer e.Stop()
 		engines = append(engines, e)
 	}

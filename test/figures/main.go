@@ -44,8 +44,8 @@ var hard = []struct {
 	part  string
 	files *regexp.Regexp
 }{
-	{"engine and lanes", regexp.MustCompile(`^internal/ledger/(engine|lane)\.go$`)},
-	{"heavy lane", regexp.MustCompile(`^internal/ledger/heavy\.go$`)},
+	{"engine and lanes", regexp.MustCompile(`^internal/ledger/(engine/)?(engine|lane)\.go$`)},
+	{"heavy lane", regexp.MustCompile(`^internal/ledger/(engine/)?heavy\.go$`)},
 	{"group commit", regexp.MustCompile(`^internal/store/group(_\w+)?\.go$`)},
 	{"webhook lanes", regexp.MustCompile(`^internal/(post/)?webhook/lane\.go$`)},
 	{"webhook stream", regexp.MustCompile(`^internal/(post/)?webhook/stream\.go$`)},

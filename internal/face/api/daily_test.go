@@ -13,6 +13,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
@@ -258,10 +259,10 @@ func TestTwoInstancesKeepALimit(t *testing.T) {
 	}
 	var handlers []*siege
 	for _, s := range []*store.Store{w.store, beside} {
-		engine := ledger.Start(s, ledger.Options{Lanes: 3, Now: w.now})
-		t.Cleanup(engine.Stop)
+		started := engine.Start(s, engine.Options{Lanes: 3, Now: w.now})
+		t.Cleanup(started.Stop)
 		c := w.config
-		c.Engine, c.Records = engine, s
+		c.Engine, c.Records = started, s
 		handlers = append(handlers, &siege{world: w, handler: c.handler()})
 	}
 	t.Cleanup(func() { beside.Close() })

@@ -25,7 +25,7 @@ import (
 	"boon.example/internal/face/api/contract"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -114,8 +114,8 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	// The dates in the examples are ahead of the day on which they were written.
 	begun := time.Now()
 	clock := func() time.Time { return time.Date(2026, 11, 20, 15, 4, 0, 0, time.UTC).Add(time.Since(begun)) }
-	engine := ledger.Start(db, ledger.Options{Now: clock})
-	t.Cleanup(engine.Stop)
+	started := engine.Start(db, engine.Options{Now: clock})
+	t.Cleanup(started.Stop)
 	ctx, stop := context.WithCancel(context.Background())
 	var looking sync.WaitGroup
 	look := db.WatchEvents() // for those that wait: elsewhere, a transaction may be open that holds up events
@@ -123,7 +123,7 @@ func ServerOfTheExample(t *testing.T) http.Handler {
 	t.Cleanup(looking.Wait)
 	t.Cleanup(stop)
 	calls := service.New(service.Config{
-		Engine: engine, Records: db, Directory: func() *merchant.Directory { return directory },
+		Engine: started, Records: db, Directory: func() *merchant.Directory { return directory },
 		Fingerprint: db.Keys().Fingerprint, PublicURL: "https://cards.example.org", Now: clock,
 	})
 	mux := http.NewServeMux()

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
@@ -393,7 +393,7 @@ func TestStockSaysHowLongToWait(t *testing.T) {
 	}
 	said := document.Paths[paths["create-stock"]]["post"].Description
 	for _, want := range []string{
-		fmt.Sprintf("held back for up to %.0f seconds", ledger.MaxHeld.Seconds()),
+		fmt.Sprintf("held back for up to %.0f seconds", engine.MaxHeld.Seconds()),
 		fmt.Sprintf("ends within %.0f seconds", service.HeavyDeadline.Seconds()),
 		"So wait 60 seconds", "under the same Idempotency-Key", string(refusal.RequestInProgress),
 	} {

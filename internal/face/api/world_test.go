@@ -20,7 +20,7 @@ import (
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/face/web"
 	"boon.example/internal/guid"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/print"
@@ -38,7 +38,7 @@ type world struct {
 	dir       string
 	database  string
 	store     *store.Store
-	engine    *ledger.Engine
+	engine    *engine.Engine
 	server    *httptest.Server
 	config    config
 	directory atomic.Pointer[merchant.Directory]
@@ -266,12 +266,12 @@ func (w *world) run(s *store.Store, change ...func(*config)) {
 	}
 	w.directory.Store(directory)
 	w.store = s
-	engine := ledger.Start(s, ledger.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
-	w.engine = engine
+	started := engine.Start(s, engine.Options{Now: w.now, KeyTimeout: 200 * time.Millisecond})
+	w.engine = started
 	var beside sync.WaitGroup
 	running, stop := context.WithCancel(context.WithoutCancel(w.Context()))
 	w.config = config{Config: service.Config{
-		Engine: engine, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
+		Engine: started, Directory: w.directory.Load, Fingerprint: s.Keys().Fingerprint,
 		Fingerprinted: s.Keys().Fingerprinted, PublicURL: "https://gifts.example.com",
 		Wake: func(bool) { w.wakes.Add(1) }, Now: w.now, Note: w.note,
 	}, Records: s, apiConfig: api.Config{
@@ -291,7 +291,7 @@ func (w *world) run(s *store.Store, change ...func(*config)) {
 		server.Close()
 		stop()
 		beside.Wait()
-		engine.Stop()
+		started.Stop()
 		s.Close()
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store"
 	"boon.example/internal/store/storetest"
@@ -26,7 +27,7 @@ import (
 type faulty struct {
 	*store.Store
 	t      *testing.T
-	engine *ledger.Engine
+	engine *engine.Engine
 	file   *sql.DB // the same database, to look at
 
 	mu     sync.Mutex
@@ -45,7 +46,7 @@ func newFaulty(t *testing.T) *faulty {
 	check(t, err)
 	file, err := sql.Open("sqlite", filepath.Join(dir, store.DatabaseName))
 	check(t, err)
-	f := &faulty{Store: s, t: t, engine: ledger.Start(s, ledger.Options{}), file: file, faults: map[string]int{}}
+	f := &faulty{Store: s, t: t, engine: engine.Start(s, engine.Options{}), file: file, faults: map[string]int{}}
 	t.Cleanup(func() {
 		f.engine.Stop()
 		check(t, errors.Join(file.Close(), s.Close()))

@@ -163,7 +163,7 @@ const selectWorth = `SELECT v.item, v.fixed, c.equivalent_value FROM voucher AS 
 	AND (v.import_id IS NULL OR EXISTS (SELECT 1 FROM gift_import AS m
 		WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'FINISHED'))`
 
-// Worth implements ledger.Store.
+// Worth implements engine.Store.
 func (r *Reader) Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error) {
 	found, err := db.Collect(ctx, r.db, selectWorth, []any{db.KeyOf(account), db.KeyOf(voucher)},
 		func(from db.Scanner) (w gift.ItemWorth, err error) {

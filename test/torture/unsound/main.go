@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"boon.example/internal/gift"
-	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/post/mail"
 	"boon.example/internal/post/sms"
 	"boon.example/internal/server"
@@ -33,7 +33,7 @@ func main() {
 	flag.Func("smtp", "", func(url string) (err error) { c.SMTP, err = mail.ParseServer(url); return err })
 	flag.Func("sms", "", func(url string) (err error) { c.SMS, err = sms.ParseAccount(url); return err })
 	flag.Parse()
-	c.Under = func(s ledger.Store) ledger.Store {
+	c.Under = func(s engine.Store) engine.Store {
 		switch *mistake {
 		case "captures":
 			return grasping{s, gift.Redemption}

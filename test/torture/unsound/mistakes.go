@@ -10,10 +10,11 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 )
 
 // unlocked decides a group on what was read in a transaction before, so that no lock keeps others away in between.
-type unlocked struct{ ledger.Store }
+type unlocked struct{ engine.Store }
 
 func (u unlocked) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	var decided ledger.Changes
@@ -69,7 +70,7 @@ func statusOf(v *gift.Voucher, kind gift.Kind) gift.Status {
 }
 
 // keyless neither looks for Idempotency-Keys nor remembers them.
-type keyless struct{ ledger.Store }
+type keyless struct{ engine.Store }
 
 func (k keyless) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return k.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
@@ -82,7 +83,7 @@ func (k keyless) Group(ctx context.Context, w ledger.Want, decide func(*ledger.S
 
 // forgetful now and then answers a group and does not save it.
 type forgetful struct {
-	ledger.Store
+	engine.Store
 	groups atomic.Int64
 }
 
@@ -99,7 +100,7 @@ func (f *forgetful) Group(ctx context.Context, w ledger.Want, decide func(*ledge
 // grasping keeps what entries of a kind take off holds: what was captured can be captured again, and what was released
 // is held for ever.
 type grasping struct {
-	ledger.Store
+	engine.Store
 	kind gift.Kind
 }
 
@@ -126,7 +127,7 @@ func (g grasping) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 }
 
 // generous enters what a gift gets from another twice, where nothing else happens to it at the same time.
-type generous struct{ ledger.Store }
+type generous struct{ engine.Store }
 
 func (g generous) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return g.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
@@ -147,7 +148,7 @@ func (g generous) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 }
 
 // patient counts no wrong verification codes: no card is ever blocked for them.
-type patient struct{ ledger.Store }
+type patient struct{ engine.Store }
 
 func (p patient) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return p.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
@@ -160,7 +161,7 @@ func (p patient) Group(ctx context.Context, w ledger.Want, decide func(*ledger.S
 }
 
 // clinging keeps the old codes and tokens of gifts whose cards were replaced.
-type clinging struct{ ledger.Store }
+type clinging struct{ engine.Store }
 
 func (k clinging) Group(ctx context.Context, w ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	return k.Store.Group(ctx, w, func(s *ledger.State) ledger.Changes {
@@ -172,7 +173,7 @@ func (k clinging) Group(ctx context.Context, w ledger.Want, decide func(*ledger.
 
 // waiting has a group wait for the mail gateway to say something.
 type waiting struct {
-	ledger.Store
+	engine.Store
 	gateway string
 }
 

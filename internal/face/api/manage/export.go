@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
 	"boon.example/internal/wire"
@@ -109,7 +110,7 @@ func (c *Call) export(form string, cards, unsold []gift.Gift) ([]byte, error) {
 // seconds, and memory. After it, there is as much time as any other call has; printed ends it.
 func (c *Call) startPrinting() (printed func(), _ error) {
 	ctx, cancel := c.MoreTime()
-	waits, stop := context.WithTimeout(ctx, ledger.MaxHeld)
+	waits, stop := context.WithTimeout(ctx, engine.MaxHeld)
 	defer stop()
 	done, err := c.prints.Take(waits, c.Account.ID, c.Caller.KeyID)
 	switch {

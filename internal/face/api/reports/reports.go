@@ -20,6 +20,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -176,7 +177,7 @@ func (c *Call) now() time.Time {
 
 // start waits for a place to make a report in, in turns by account.
 func (c *Call) start() (done func(), _ error) {
-	waits, stop := context.WithTimeout(c.Context(), ledger.MaxHeld)
+	waits, stop := context.WithTimeout(c.Context(), engine.MaxHeld)
 	defer stop()
 	done, err := c.Places.Take(waits, c.Account.ID, c.Caller.KeyID)
 	if err != nil && c.Context().Err() == nil {

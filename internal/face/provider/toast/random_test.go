@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/face/provider/providertest"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/server"
 )
 
@@ -129,7 +130,7 @@ func (c *modelCard) reverse(r *restaurant, d *modelDone) {
 
 // slow is a store whose commits wait while there is something in held.
 type slow struct {
-	ledger.Store
+	engine.Store
 	held chan struct{}
 }
 
@@ -144,7 +145,7 @@ func (s *slow) Group(ctx context.Context, want ledger.Want, decide func(*ledger.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{}, 1)
-	r := &restaurant{providertest.Open(t, server.Config{Under: func(under ledger.Store) ledger.Store {
+	r := &restaurant{providertest.Open(t, server.Config{Under: func(under engine.Store) engine.Store {
 		return &slow{under, held}
 	}}, setUp("")), config, secret, pierGUID}
 	card := r.Gift("20").Code

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/face/provider/providertest"
 	"boon.example/internal/face/provider/vtex"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/server"
 )
@@ -275,7 +276,7 @@ func TestSettlements(t *testing.T) {
 
 // inTurn is a store that commits one group at a time, and that of a cancellation only when it is told to.
 type inTurn struct {
-	ledger.Store
+	engine.Store
 	mu          sync.Mutex
 	begun, goOn chan struct{}
 }
@@ -294,7 +295,7 @@ func (s *inTurn) Group(ctx context.Context, want ledger.Want, decide func(*ledge
 func TestSettledWhileCancelled(t *testing.T) {
 	t.Parallel()
 	store := &inTurn{begun: make(chan struct{}), goOn: make(chan struct{})}
-	h := &hub{providertest.Open(t, server.Config{Under: func(under ledger.Store) ledger.Store {
+	h := &hub{providertest.Open(t, server.Config{Under: func(under engine.Store) engine.Store {
 		store.Store = under
 		return store
 	}}, setUp(`permissions: [validate, redeem, reverse]`)), config, "vtexappkey-harbor", secret}

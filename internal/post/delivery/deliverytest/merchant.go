@@ -14,6 +14,7 @@ import (
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
+	"boon.example/internal/ledger/engine"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/post/delivery"
@@ -34,7 +35,7 @@ type Shop struct {
 	*store.Store
 	Gateways *delivery.Gateways
 	Worker   *delivery.Worker
-	engine   *ledger.Engine
+	engine   *engine.Engine
 }
 
 // Open opens a shop on the database that pgtest names, until the test ends.
@@ -44,7 +45,7 @@ func Open(t *testing.T) *Shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Shop{Store: s, engine: ledger.Start(s, ledger.Options{})}
+	h := &Shop{Store: s, engine: engine.Start(s, engine.Options{})}
 	outbox := delivery.OutboxCarrier{Outbox: s}
 	directory := &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{Merchant.ID: Merchant}}
 	h.Gateways = &delivery.Gateways{

@@ -1,4 +1,4 @@
-package ledger
+package engine
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 )
 
 // What a heavy command is, and how the light ones are kept from waiting for many of them.
@@ -74,9 +75,9 @@ type heavyLane struct {
 func (h *heavyLane) enqueue(t *task) error {
 	switch account := t.Call.AccountID; {
 	case len(h.waiting[account]) >= maxHeavyOfAccount:
-		return Unavailable("The account has too many large orders under way.")
+		return ledger.Unavailable("The account has too many large orders under way.")
 	case h.depth() >= maxHeavyQueue:
-		return Unavailable("The service is overloaded.")
+		return ledger.Unavailable("The service is overloaded.")
 	default:
 		h.waiting[account] = append(h.waiting[account], t)
 	}
@@ -145,7 +146,7 @@ func (h *heavyLane) next(now time.Time) (next *task, ended []*task, idle bool) {
 			if err := t.ctx.Err(); err != nil {
 				t.Fail(unknown(err))
 			} else if held && !served.IsZero() && now.Sub(t.queued) >= MaxHeld {
-				t.Fail(Unavailable("Large orders wait while tills are busy; nothing was done."))
+				t.Fail(ledger.Unavailable("Large orders wait while tills are busy; nothing was done."))
 			}
 			if t.Err != nil {
 				ended = append(ended, t)

@@ -1,4 +1,9 @@
-package ledger
+// Package engine runs the commands of package ledger: it takes them from many goroutines, groups those that wait at the
+// same moment, and has a store load, decide and save each group in ONE transaction. Every caller is answered after the
+// commit, never before.
+//
+// Its tests stand beside those of the commands, in internal/ledger.
+package engine
 
 import (
 	"cmp"
@@ -18,6 +23,7 @@ import (
 	"boon.example/internal/base/span"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 	"boon.example/internal/refusal"
 )
 
@@ -36,12 +42,29 @@ type Options struct {
 	Tracer     *span.Tracer     // remembers which requests caused which events; nil: nobody does
 }
 
+// Store is what the engine needs of a database.
+type Store interface {
+	// Group loads what want names, locked against every other writer, hands it to decide, saves what decide returns and
+	// commits, all in one transaction. When it returns nil, the changes are on stable storage. When it returns an error,
+	// nothing was changed, unless the error is ErrUnknown: then the commit may or may not have taken effect. ErrRejected
+	// says that the changes broke a constraint or a row was not as it was loaded; with ErrInTheWay, that it may have been
+	// another writer's doing, or that what they use first may not be in the set-up any more. decide is pure; it may be
+	// called again on fresh state when the database asked for a retry. The errors are those of package ledger.
+	Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error
+	// Look loads what want names as it stands at one moment and hands it to decide. It locks nothing and changes nothing;
+	// decide may be called again.
+	Look(ctx context.Context, want ledger.Want, decide func(*ledger.State)) error
+	// Worth tells what the pieces of an item gift are worth, as was said when it was made; zero: it was not said, or there
+	// is no such item gift.
+	Worth(ctx context.Context, account, voucher guid.ID) (gift.ItemWorth, error)
+}
+
 // GroupStats is what one transaction was.
 type GroupStats struct {
 	Commands int
 	Took     time.Duration
 	Err      error
-	Done     Changes // what was committed, to be read only; nothing when there is an Err
+	Done     ledger.Changes // what was committed, to be read only; nothing when there is an Err
 }
 
 // Engine runs commands.
@@ -67,12 +90,12 @@ type GroupStats struct {
 //
 //  1. Durable before answered. A caller learns what was done only after Store.Group has returned nil. A refusal that
 //     nothing was decided for (the queue is full, the key is still running, the engine stops) comes earlier.
-//  2. One outcome for each task. When finish closes task.done, result, answer and err are set and nobody writes them
+//  2. One outcome for each task. When finish closes task.done, the Task has its outcome, and nobody writes to it
 //     again.
 //  3. A group outlives its callers. dropCancelled takes tasks out between transactions, never during one. A caller who
 //     gives up later is told that the outcome is not known.
 //  4. Commands of one group are decided in the order of their arrival in the lane, and each sees the effect of those
-//     before it (state.enter). The answer to each is the one that it would have had alone, after those before it.
+//     before it (ledger.Group). The answer to each is the one that it would have had alone, after those before it.
 //  5. Deciding is pure. Store.Group may call decide again on fresh state, so decide and the callback of transact begin
 //     with empty results each time, and no answer depends on anything else that they change.
 //  6. One command cannot fail another. When the database rejects the changes of a group, or deciding panics, nothing
@@ -87,7 +110,7 @@ type GroupStats struct {
 // # Lanes
 //
 // SQLite has one writer, and one lane. PostgreSQL has as many lanes as Options.Lanes says. Commands on one voucher go
-// to one lane (Command.affinity), where they share a group; in two lanes the second would wait for the row lock of the
+// to one lane (Task.Affinity), where they share a group; in two lanes the second would wait for the row lock of the
 // first. Commands that name no voucher before they are loaded, such as an undo by key, are dealt out in turn. So a lane
 // saves waiting, and protects nothing: the row locks of the store do that, and every command would be as right in any
 // other lane.
@@ -110,7 +133,7 @@ type Engine struct {
 
 	mu      sync.Mutex
 	stopped bool
-	running map[RequestKey]chan struct{} // closed when the call that holds the key has ended
+	running map[ledger.RequestKey]chan struct{} // closed when the call that holds the key has ended
 
 	lanes []*lane
 	heavy *heavyLane
@@ -135,7 +158,7 @@ type lane struct {
 
 // task is one command on its way through the engine.
 type task struct {
-	Task
+	ledger.Task
 	ctx    context.Context
 	queued time.Time
 	done   chan struct{}
@@ -156,7 +179,7 @@ func Start(store Store, opts Options) *Engine {
 	if opts.Observe == nil {
 		opts.Observe = func(GroupStats) {}
 	}
-	e := &Engine{store: store, opts: opts, running: map[RequestKey]chan struct{}{},
+	e := &Engine{store: store, opts: opts, running: map[ledger.RequestKey]chan struct{}{},
 		verifying: fair.New(1)}
 	for range opts.Lanes {
 		l := &lane{Engine: e, queue: make(chan *task, opts.Queue)}
@@ -194,7 +217,7 @@ func (e *Engine) Depth() (n int) {
 }
 
 // Running reports whether a call with this key is under way in this process.
-func (e *Engine) Running(k RequestKey) bool {
+func (e *Engine) Running(k ledger.RequestKey) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.running[k] != nil
@@ -206,36 +229,36 @@ func (e *Engine) Running(k RequestKey) bool {
 // asked for may still happen, once.
 //
 // Of a dry run nothing is kept, but for a wrong verification code: see Engine.rehearse.
-func (e *Engine) Do(ctx context.Context, c Call, cmd Command) (Answer, error) {
-	asked := Task{Call: &c, Command: cmd}
+func (e *Engine) Do(ctx context.Context, c ledger.Call, cmd ledger.Command) (ledger.Answer, error) {
+	asked := ledger.Task{Call: &c, Command: cmd}
 	if err := e.weigh(ctx, &asked); err != nil {
-		return Answer{}, err
+		return ledger.Answer{}, err
 	}
 	for range maxDraws {
 		t := &task{Task: asked, ctx: ctx, queued: time.Now(), done: make(chan struct{})}
 		if err := t.Draw(e.opts.Random); err != nil {
-			return Answer{}, fmt.Errorf("drawing codes: %w", err)
+			return ledger.Answer{}, fmt.Errorf("drawing codes: %w", err)
 		}
 		carryOut := e.await
 		if c.DryRun {
 			carryOut = e.rehearse
 		}
 		if err := carryOut(t); err != nil {
-			return Answer{}, err
+			return ledger.Answer{}, err
 		}
 		if !t.DrawsAgain() {
 			return t.Told()
 		}
 	}
-	return Answer{}, errors.New("drawing codes: every draw met one in use")
+	return ledger.Answer{}, errors.New("drawing codes: every draw met one in use")
 }
 
 // weigh finds out what the pieces are worth that a command moves, where that counts. It never changes, so it is read
 // before the transaction.
-func (e *Engine) weigh(ctx context.Context, t *Task) error {
+func (e *Engine) weigh(ctx context.Context, t *ledger.Task) error {
 	err := t.Weigh(func(voucher guid.ID) (gift.ItemWorth, error) { return e.store.Worth(ctx, t.Call.AccountID, voucher) })
 	if err != nil {
-		return fmt.Errorf("%w: %w", Unavailable("The store is busy or cannot be reached; nothing was changed."), err)
+		return fmt.Errorf("%w: %w", ledger.Unavailable("The store is busy or cannot be reached; nothing was changed."), err)
 	}
 	return nil
 }
@@ -286,7 +309,7 @@ func (e *Engine) enqueue(t *task, waited bool) (ahead chan struct{}, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {
-		return nil, Unavailable("The service is stopping.")
+		return nil, ledger.Unavailable("The service is stopping.")
 	}
 	keyed := t.Call.Key != ""
 	if keyed && !waited {
@@ -312,7 +335,7 @@ func (l *lane) enqueue(t *task) error {
 	case l.queue <- t:
 		return nil
 	default:
-		return Unavailable("The service is overloaded.")
+		return ledger.Unavailable("The service is overloaded.")
 	}
 }
 
@@ -404,7 +427,7 @@ var errPanic = errors.New("deciding a group panicked")
 // commit decides a group in one transaction, and sees to it that every task of it has an outcome.
 func (l *lane) commit(group []*task) {
 	err := l.transact(group)
-	broken := errors.Is(err, ErrRejected) || errors.Is(err, errPanic)
+	broken := errors.Is(err, ledger.ErrRejected) || errors.Is(err, errPanic)
 	switch {
 	case err == nil:
 		l.outcomeUnknown = false
@@ -414,17 +437,17 @@ func (l *lane) commit(group []*task) {
 		for n := range group {
 			l.commit(group[n : n+1])
 		}
-	case broken && !errors.Is(err, ErrInTheWay):
+	case broken && !errors.Is(err, ledger.ErrInTheWay):
 		group[0].Fail(err)
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, ledger.ErrUnknown):
 		l.resolve(group, err)
 	default:
 		why := phrase.Text("The store is busy or cannot be reached; nothing was done.")
-		if errors.Is(err, ErrFull) {
+		if errors.Is(err, ledger.ErrFull) {
 			why = "The disk of the service is full, so that it can write nothing; nothing was done."
 		}
 		for _, t := range group {
-			t.Fail(fmt.Errorf("%w: %w", Unavailable(why), err))
+			t.Fail(fmt.Errorf("%w: %w", ledger.Unavailable(why), err))
 		}
 	}
 }
@@ -515,8 +538,8 @@ func (l *lane) transact(group []*task) error {
 		requests[n] = t.ctx
 	}
 	ctx, traced := span.Group("group", requests)
-	var want Want
-	var done Changes
+	var want ledger.Want
+	var done ledger.Changes
 	err := safely(func() {
 		for _, t := range group {
 			t.Prepare(l.now(), &want)
@@ -524,11 +547,11 @@ func (l *lane) transact(group []*task) error {
 	})
 	if err == nil {
 		var panicked error
-		err = l.store.Group(ctx, want, func(loaded *State) Changes {
-			done = Changes{}
+		err = l.store.Group(ctx, want, func(loaded *ledger.State) ledger.Changes {
+			done = ledger.Changes{}
 			l.began = time.Now()
 			panicked = safely(func() {
-				g := NewGroup(loaded, &want, len(group), l.now())
+				g := ledger.NewGroup(loaded, &want, len(group), l.now())
 				for _, t := range group {
 					jobs, entries := g.Decide(&t.Task)
 					t.trace(l.opts.Tracer, jobs, entries)
@@ -540,7 +563,7 @@ func (l *lane) transact(group []*task) error {
 		err = cmp.Or(err, panicked)
 	}
 	if err != nil {
-		done = Changes{}
+		done = ledger.Changes{}
 	}
 	span.End(traced, err)
 	l.opts.Observe(GroupStats{Commands: len(group), Took: time.Since(begun), Err: err, Done: done})
@@ -548,7 +571,7 @@ func (l *lane) transact(group []*task) error {
 }
 
 // trace has jobs and events remember the request that they come from.
-func (t *task) trace(by *span.Tracer, jobs []Job, entries []gift.Entry) {
+func (t *task) trace(by *span.Tracer, jobs []ledger.Job, entries []gift.Entry) {
 	header := span.Header(t.ctx)
 	for n := range jobs {
 		jobs[n].Trace = header
@@ -586,5 +609,5 @@ func monotonic(last, now time.Time) time.Time {
 
 // unknown is told to a caller whose command may or may not have been carried out.
 func unknown(cause error) error {
-	return fmt.Errorf("%w: %w", Unavailable("It is not known whether this was done."), cause)
+	return fmt.Errorf("%w: %w", ledger.Unavailable("It is not known whether this was done."), cause)
 }

@@ -1,4 +1,4 @@
-package ledger
+package engine
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boon.example/internal/gift"
+	"boon.example/internal/ledger"
 )
 
 // rehearse decides a dry run: the task's command, by the rules by which it would be carried out, on what is there at
@@ -21,14 +22,14 @@ import (
 // TestDryRunsSayWhatWouldBeAnswered and TestDryRunsGuessNoVerificationCode (internal/face/api) show it, and
 // TestDryRunsWaitInTurn.
 func (e *Engine) rehearse(t *task) error {
-	want, now := Want{Rehearsed: true}, e.opts.Now().UTC().Truncate(time.Microsecond)
+	want, now := ledger.Want{Rehearsed: true}, e.opts.Now().UTC().Truncate(time.Microsecond)
 	if err := safely(func() { t.Prepare(now, &want) }); err != nil {
 		return err
 	}
 	var panicked error
-	decide := func(loaded *State) (kept Changes) {
+	decide := func(loaded *ledger.State) (kept ledger.Changes) {
 		panicked = safely(func() {
-			g := NewGroup(loaded, &want, 1, now)
+			g := ledger.NewGroup(loaded, &want, 1, now)
 			if g.Decide(&t.Task); t.Call.Verifies && gift.IsWrongCode(t.Err) {
 				kept = g.Changes()
 			}
@@ -39,32 +40,32 @@ func (e *Engine) rehearse(t *task) error {
 	if t.Call.Verifies {
 		err = e.verify(t, want, decide)
 	} else {
-		err = e.store.Look(t.ctx, want, func(loaded *State) { decide(loaded) })
+		err = e.store.Look(t.ctx, want, func(loaded *ledger.State) { decide(loaded) })
 	}
 	switch {
-	case errors.Is(err, ErrUnknown):
-		return fmt.Errorf("%w: %w", Unavailable("Nothing was done, but it is not known whether the verification code was "+
-			"counted as a wrong one."), err)
+	case errors.Is(err, ledger.ErrUnknown):
+		return fmt.Errorf("%w: %w", ledger.Unavailable("Nothing was done, but it is not known whether the "+
+			"verification code was counted as a wrong one."), err)
 	case err != nil:
-		return fmt.Errorf("%w: %w", Unavailable("The store is busy or cannot be reached; nothing was done."), err)
+		return fmt.Errorf("%w: %w", ledger.Unavailable("The store is busy or cannot be reached; nothing was done."), err)
 	}
 	return panicked
 }
 
 // verify decides a dry run that shows a verification code, and keeps what decide returns.
-func (e *Engine) verify(t *task, want Want, decide func(*State) Changes) error {
+func (e *Engine) verify(t *task, want ledger.Want, decide func(*ledger.State) ledger.Changes) error {
 	free, err := e.verifying.Take(t.ctx, t.Call.AccountID, t.Call.AccountID)
 	if err != nil {
 		return err
 	}
 	defer free()
 	begun, told := time.Now(), GroupStats{Commands: 1}
-	told.Err = e.store.Group(t.ctx, want, func(loaded *State) Changes {
+	told.Err = e.store.Group(t.ctx, want, func(loaded *ledger.State) ledger.Changes {
 		told.Done = decide(loaded)
 		return told.Done
 	})
 	if told.Took = time.Since(begun); told.Err != nil {
-		told.Done = Changes{}
+		told.Done = ledger.Changes{}
 	}
 	e.opts.Observe(told)
 	return told.Err
