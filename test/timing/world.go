@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,7 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 		}
 	}
 	w = &world{client: rig.NewClient(1, 10*time.Second), conn: map[string]*line{}, wixKey: wixKey, saleor: shop}
-	if w.server, err = boon.Start("127.0.0.1:0", "--webhooks-allow", loopback); err != nil {
+	if w.server, err = boon.Start("127.0.0.1:0", "--webhooks-allow", loopback, "--outbox"); err != nil {
 		return nil, err
 	}
 	for gift, from := range map[*sold][3]string{&w.good: {shopKey, web, here}, &w.elsewhere: {shopKey, web, there},
@@ -128,7 +129,7 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 			return nil, err
 		}
 	}
-	if err := w.use(); err != nil {
+	if err := errors.Join(w.sendTo(guest), w.use()); err != nil {
 		w.server.Kill()
 		return nil, err
 	}
@@ -167,13 +168,17 @@ func (w *world) stop() {
 }
 
 func (w *world) sell(key, storefront, location string) (s sold, err error) {
-	limit := ""
+	delivery := `"deliveryMethodID":3`
 	if location != "" {
-		limit = fmt.Sprintf(`,"organizationID":%q`, location)
+		delivery += fmt.Sprintf(`,"organizationID":%q`, location)
 	}
-	a, err := w.client.Post(w.server.URL+rig.SendGift, key, "", fmt.Sprintf(`{"monetaryGift":{"value":100,"deliveryMethodID":3%s},"paymentMethodID":2,
+	return w.sellAs(key, storefront, delivery)
+}
+
+func (w *world) sellAs(key, storefront, delivery string) (s sold, err error) {
+	a, err := w.client.Post(w.server.URL+rig.SendGift, key, "", fmt.Sprintf(`{"monetaryGift":{"value":100,%s},"paymentMethodID":2,
 		"externalTransactionReferenceNumber":"r","externalTransactionCustomerFirstName":"A","externalTransactionCustomerLastName":"B",
-		"externalTransactionCustomerEmailAddress":"a@example.com","externalStorefrontID":%q}`, limit, storefront))
+		"externalTransactionCustomerEmailAddress":%q,"externalStorefrontID":%q}`, delivery, buyer, storefront))
 	if err != nil {
 		return s, err
 	}
@@ -189,6 +194,7 @@ type question struct {
 	key, method, path, body, code string
 	headers                       string // more of them, a line each
 	says                          string // in place of code: what is in the answer, of a platform's
+	leads                         string // in place of code: where the answer to the form of a page leads
 }
 
 // comparison is of two kinds of calls.
@@ -250,9 +256,41 @@ func (w *world) comparisons() []comparison {
 		all = append(all, comparison{name + "a good code, an unknown one", ask.of(good), ask.of(none), ""},
 			comparison{name + "another account's, an unknown one", ask.of(other), ask.of(none), ""})
 	}
+	for who, known := range map[string]string{"who has a gift": guest, "who bought one": buyer} {
+		all = append(all, comparison{"a link to my gifts: an address " + who + ", one of nobody", askForLink(known),
+			askForLink("nobody@example.com"), ""})
+	}
 	const sale, none = "activate-gift by activation code, guessed too often: ", "1000000000000001"
 	return append(all, comparison{sale + "a good one, an unknown one", sellBy(w.number), sellBy(none), ""},
 		comparison{sale + "another account's, an unknown one", sellBy(w.otherNumber), sellBy(none), ""})
+}
+
+// Those who have and who bought gifts of the account.
+const (
+	guest = "ana@example.com"
+	buyer = "a@example.com"
+)
+
+// askForLink asks for a link to all gifts of an address.
+func askForLink(to string) question {
+	return question{method: http.MethodPost, path: "/my/" + ours, body: "contact=" + url.QueryEscape(to),
+		leads: "/my/" + ours + "/sent?lang=en"}
+}
+
+// maxLinks is how often either address is asked for in a comparison: so many links that are not judged yet are kept.
+const maxLinks = 400
+
+// sendTo sends a gift by e-mail, and waits until it is there.
+func (w *world) sendTo(to string) error {
+	gift, err := w.sellAs(shopKey, web, fmt.Sprintf(`"deliveryMethodID":1,"recipientContact":%q`, to))
+	for begun := time.Now(); err == nil && time.Since(begun) < time.Minute; time.Sleep(50 * time.Millisecond) {
+		var a *rig.Answer
+		if a, err = w.client.Get(w.server.URL+rig.Gifts+gift.VoucherID, shopKey); err != nil ||
+			strings.Contains(string(a.Body), `"DELIVERED"`) {
+			return err
+		}
+	}
+	return errors.Join(err, fmt.Errorf("a gift to %s was not delivered within a minute", to))
 }
 
 // sellBy sells a card by its activation code, with the key that has guessed too often.
@@ -270,6 +308,9 @@ const (
 // measure makes the calls of both kinds in an order that is drawn, and gives how long each took, in milliseconds.
 func (w *world) measure(c comparison, calls int, seed uint64) (first, second []float64, err error) {
 	draw := rand.New(rand.NewPCG(seed, 2))
+	if c.first.leads != "" {
+		calls = min(calls, maxLinks)
+	}
 	for n := -warming; n < calls; n++ {
 		order := []*[]float64{&first, &second}
 		if draw.IntN(2) == 0 {
@@ -317,14 +358,14 @@ func (w *world) dial(from net.IP) (*line, error) {
 }
 
 // ask makes a call over an open connection, and tells the time from its first byte to the last of its answer. Who has
-// no good key may call ten times a minute from an address, so each of those calls comes from another /24.
+// no good key, or asks for a link, may call ten times a minute from an address, so each of those calls comes from another /24.
 func (w *world) ask(q question) (took time.Duration, err error) {
 	use := q.key
 	if strings.HasPrefix(use, "boon_live_timing_spare_") {
 		use = tillKey
 	}
 	l := w.conn[use]
-	if q.code == "UNAUTHENTICATED" {
+	if q.code == "UNAUTHENTICATED" || q.leads != "" {
 		w.calls++
 		l, err = w.dial(net.IPv4(127, byte(1+w.calls>>8), byte(w.calls), 1))
 		if err == nil {
@@ -337,9 +378,12 @@ func (w *world) ask(q question) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: "+
-		"application/json\r\nContent-Length: %d\r\n%s\r\n%s",
-		q.method, q.path, w.server.Address, q.key, len(q.body), q.headers, q.body)
+	content := "application/json"
+	if q.leads != "" {
+		content = "application/x-www-form-urlencoded"
+	}
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: %s\r\n"+
+		"Content-Length: %d\r\n%s\r\n%s", q.method, q.path, w.server.Address, q.key, content, len(q.body), q.headers, q.body)
 	begun := time.Now()
 	if _, err := l.Write([]byte(request)); err != nil {
 		return 0, err
@@ -353,6 +397,9 @@ func (w *world) ask(q question) (took time.Duration, err error) {
 	switch err = errors.Join(err, resp.Body.Close()); {
 	case err != nil:
 		return took, err
+	case resp.Header.Get("Location") != q.leads:
+		return took, fmt.Errorf("%s %s was answered %d and leads to %q, want %q", q.method, q.path, resp.StatusCode,
+			resp.Header.Get("Location"), q.leads)
 	case !strings.Contains(string(body), q.says):
 		return took, fmt.Errorf("%s %s was answered %d %s, want %s", q.method, q.path, resp.StatusCode, body, q.says)
 	case q.code == "":
