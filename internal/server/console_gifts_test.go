@@ -77,6 +77,52 @@ func TestStaffFindGifts(t *testing.T) {
 	owner.want(http.StatusNotFound, harborConsole+"gifts/"+examples.HarborAccount, nil)
 }
 
+// TestStaffFindTheGiftsOfACustomer: the id of a customer leads to all their gifts, also where it looks like the last
+// digits of a code, like a code or like a telephone number, and beside the gifts that have those.
+func TestStaffFindTheGiftsOfACustomer(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	manager := s.joined("mia@example.com", staff.Manager)
+	link := func(g soldGift, customer string) {
+		s.must("POST", "/api/integration/gifting/link-customer", examples.HarborOfficeKey,
+			`{"voucherID":"`+g.VoucherID+`","customerID":"`+customer+`"}`, nil)
+	}
+	ana, ben := s.sell(twenty), s.sell(twenty)
+	for _, customer := range []string{ben.VoucherCode[8:], "100000000002", "2025550123", "C-20177"} {
+		g := s.sell(twenty)
+		link(g, customer)
+		address, page := manager.found(customer)
+		if address != "" || !strings.Contains(page, g.VoucherID) || strings.Contains(page, ana.VoucherID) {
+			t.Errorf("%s leads to %q: %s", customer, address, page)
+		}
+		if other := strings.Contains(page, ben.VoucherID); other != (customer == ben.VoucherCode[8:]) {
+			t.Errorf("%s: the gift whose code ends so is there: %t", customer, other)
+		}
+	}
+	const many = 60 // more than a page has
+	for range many {
+		link(s.sell(twenty), ben.VoucherCode[8:])
+	}
+	seen, form := map[string]bool{}, url.Values{"q": {ben.VoucherCode[8:]}}
+	for pages := 0; pages < 4; pages++ {
+		page := manager.want(http.StatusOK, harborConsole+"search", form).body
+		for _, m := range regexp.MustCompile(`/gifts/([0-9a-f-]{36})"`).FindAllStringSubmatch(page, -1) {
+			if pages > 0 && seen[m[1]] {
+				t.Errorf("%s is on two pages", m[1])
+			}
+			seen[m[1]] = true
+		}
+		next := regexp.MustCompile(`name="before" value="([^"]+)"`).FindStringSubmatch(page)
+		if next == nil {
+			break
+		}
+		form.Set("before", next[1])
+	}
+	if len(seen) != many+2 || !seen[ben.VoucherID] {
+		t.Errorf("%d gifts on all pages, want %d", len(seen), many+2)
+	}
+}
+
 // TestStaffGuessLikeTills: codes that are none are counted, and no more are looked up beyond the limit.
 func TestStaffGuessLikeTills(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package gifts
 
 import (
+	"bytes"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,36 +125,60 @@ func (l *giftList) add(r *desk.Request, page *gift.Page) {
 	}
 }
 
-// find selects gifts by what somebody typed: an order, the last four digits, an address or a number, else words of the
-// recipient's name, else the reference of a sale.
+// find selects gifts by what somebody typed: an order; else the last four digits; else an address or a number, or words
+// of the recipient's name. Else, and beside all digits, the reference of a sale or the id of a customer.
 func (f *pages) find(r *desk.Request, filter gift.Filter, text string) (gift.Page, error) {
 	if id, err := guid.Parse(text); err == nil {
 		filter.OrderID = id
 		return f.Store.List(r.Context(), filter)
 	}
-	if len(text) == 4 && strings.Trim(text, "0123456789") == "" {
-		filter.LastFour = text
-		return f.Store.List(r.Context(), filter)
-	}
 	if text == "" {
 		return f.Store.List(r.Context(), filter)
 	}
-	sale := filter
-	sale.Reference = text
-	filter.Contacts, filter.Words = service.ReadRecipient(text, r.Account)
-	if filter.Words != nil || filter.Contacts != nil {
-		found, err := f.Store.List(r.Context(), filter)
-		if err != nil || len(found.Gifts) > 0 || !found.Next.IsZero() {
-			return found, err
-		}
+	exact := exactly(filter, text)
+	digits := strings.Trim(text, "0123456789") == ""
+	if digits && len(text) == 4 {
+		filter.LastFour = text
+		return f.either(r, append(exact, filter)...)
 	}
-	found, err := f.Store.List(r.Context(), sale)
+	filter.Contacts, filter.Words = service.ReadRecipient(text, r.Account)
+	switch {
+	case filter.Words == nil && filter.Contacts == nil:
+		return f.either(r, exact...)
+	case digits:
+		return f.either(r, append(exact, filter)...)
+	}
+	found, err := f.Store.List(r.Context(), filter)
 	if err != nil || len(found.Gifts) > 0 || !found.Next.IsZero() {
 		return found, err
 	}
-	customer := filter
-	customer.Contacts, customer.Words, customer.CustomerID = nil, nil, text
-	return f.Store.List(r.Context(), customer)
+	return f.either(r, exact...)
+}
+
+// exactly are the filters by a text that is the reference of a sale or the id of a customer, letter by letter.
+func exactly(filter gift.Filter, text string) []gift.Filter {
+	sale, customer := filter, filter
+	sale.Reference, customer.CustomerID = text, text
+	return []gift.Filter{sale, customer}
+}
+
+// either gives a page of the gifts that one of some filters selects, the newest first. Where the page of a filter ends,
+// this one does: what another filter selects beyond is on the next page.
+func (f *pages) either(r *desk.Request, filters ...gift.Filter) (page gift.Page, _ error) {
+	for _, filter := range filters {
+		found, err := f.Store.List(r.Context(), filter)
+		if err != nil {
+			return page, err
+		}
+		page.Gifts, page.Read = append(page.Gifts, found.Gifts...), page.Read+found.Read
+		if bytes.Compare(found.Next[:], page.Next[:]) > 0 {
+			page.Next = found.Next
+		}
+	}
+	slices.SortFunc(page.Gifts, func(a, b gift.Gift) int { return bytes.Compare(b.ID[:], a.ID[:]) })
+	page.Gifts = slices.CompactFunc(page.Gifts, func(a, b gift.Gift) bool { return a.ID == b.ID })
+	page.Gifts = slices.DeleteFunc(page.Gifts, func(g gift.Gift) bool { return bytes.Compare(g.ID[:], page.Next[:]) < 0 })
+	return page, nil
 }
 
 // search leads to what somebody typed or scanned: a gift by its code, by the token of its QR code or by its id. Else it
@@ -165,7 +191,7 @@ func (f *pages) search(r *desk.Request) (desk.View, error) {
 	if filter.Before, err = idOrNone(r.HTTP.PostForm.Get("before")); err != nil {
 		return desk.View{}, err
 	}
-	page, err := f.ofSale(r, filter, text)
+	page, err := f.byNumber(r, filter, text)
 	if err != nil {
 		return desk.View{}, err
 	}
@@ -190,14 +216,13 @@ func (f *pages) search(r *desk.Request) (desk.View, error) {
 	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
 }
 
-// ofSale finds the gifts of a sale by a number that could be a code, before it counts as a guess of one. That tells
-// nobody of codes: whoever may search sees the numbers of all sales of the account.
-func (f *pages) ofSale(r *desk.Request, filter gift.Filter, text string) (page gift.Page, _ error) {
+// byNumber finds the gifts of a sale or of a customer by a number that could be a code, before it counts as a guess of one.
+// That tells nobody of codes: whoever may search sees the numbers of all sales and customers of the account.
+func (f *pages) byNumber(r *desk.Request, filter gift.Filter, text string) (page gift.Page, _ error) {
 	if _, err := codes.ReadOf(r.Account, text); err != nil {
 		return page, nil
 	}
-	filter.Reference = text
-	page, err := f.Store.List(r.Context(), filter)
+	page, err := f.either(r, exactly(filter, text)...)
 	return page, service.Stored(err)
 }
 
