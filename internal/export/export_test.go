@@ -105,6 +105,29 @@ func cellOf(t *testing.T, rows [][]string, column string) string {
 	return ""
 }
 
+// TestCustomersLeave: exports tell the merchant's own id of the customer of each gift, as text: no spreadsheet counts
+// with it, and no formula stands in it.
+func TestCustomersLeave(t *testing.T) {
+	t.Parallel()
+	for _, customer := range []string{"C-20177", "004711", "=1+1", ""} {
+		g := card(t, "482913375026")
+		g.CustomerID = customer
+		rows, err := csv.NewReader(strings.NewReader(written(t, options(export.CSV, false), g))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cell := cellOf(t, rows, "customerID")
+		if got := spreadsheet.Original(cell); got != customer || strings.HasPrefix(cell, "=") {
+			t.Errorf("%q stands there as %q, which is read as %q", customer, cell, got)
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(written(t, options(export.JSON, false), g)), &object); err != nil ||
+			object["customerID"] != customer && (customer != "" || object["customerID"] != nil) {
+			t.Errorf("%q in JSON: %v, %v", customer, object["customerID"], err)
+		}
+	}
+}
+
 func TestCodesLeaveOnlyWithLeave(t *testing.T) {
 	t.Parallel()
 	for _, format := range []export.Format{export.CSV, export.JSON, export.HLedger} {

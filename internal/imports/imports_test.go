@@ -115,6 +115,24 @@ func TestColumnsOfSystems(t *testing.T) {
 	}
 }
 
+// TestCustomersAreRead: the column customerID is the merchant's own id of a customer, letter by letter; one that no
+// customer can have is refused with its line.
+func TestCustomersAreRead(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]string{"C-20177": "C-20177", "004711": "004711", " C-1 ": "C-1", "": "",
+		strings.Repeat("é", 64): strings.Repeat("é", 64), strings.Repeat("x", 65): "refused", "a\u0007b": "refused"} {
+		lines, problems, _ := file(t, merchant.FromOther, strings.NewReader("code,balance,customerID\nAB12C3D4,5,"+cell+"\n"))
+		switch {
+		case want == "refused":
+			if len(lines) > 0 || len(problems) != 1 || problems[0].Line != 2 || problems[0].Column != "customerID" {
+				t.Errorf("%q: %+v, %+v", cell, lines, problems)
+			}
+		case len(problems) > 0 || len(lines) != 1 || lines[0].Customer != want:
+			t.Errorf("%q: %+v, %+v", cell, lines, problems)
+		}
+	}
+}
+
 // TestEverySystemHasAMapAndAFixture: each fixture is read by the map of its system.
 func TestEverySystemHasAMapAndAFixture(t *testing.T) {
 	t.Parallel()

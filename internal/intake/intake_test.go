@@ -148,6 +148,26 @@ func TestImport(t *testing.T) {
 	w.verify(t)
 }
 
+// TestCustomersComeAlong: a card is linked to the customer that its line names, and others to nobody.
+func TestCustomersComeAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := strings.NewReader("code,balance,customerID\n6006000000000001,10,C-20177\n6006000000000002,10,\n")
+	if _, _, err := w.run(t.Context(), w, w.order(), file); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"C-20177", ""} {
+		if g, err := w.GiftByCode(t.Context(), w.code(t, n+1)); err != nil || g.CustomerID != want {
+			t.Errorf("card %d is linked to %q, want %q (%v)", n+1, g.CustomerID, want, err)
+		}
+	}
+	found, err := w.List(t.Context(), gift.Filter{AccountID: w.Account.ID, CustomerID: "C-20177", Limit: 10})
+	if err != nil || len(found.Gifts) != 1 {
+		t.Errorf("the customer has %d gifts, %v", len(found.Gifts), err)
+	}
+	w.verify(t)
+}
+
 // TestItemsAlone: gifts of pieces come to no money. They are brought in all the same, with 0 as the total that is
 // expected, and the certificate is there again.
 func TestItemsAlone(t *testing.T) {

@@ -210,6 +210,24 @@ func TestBooksInPHP(t *testing.T) {
 	}
 }
 
+// TestCustomersInPHP: a gift is linked to a customer at a running service, found by that, and let go of.
+func TestCustomersInPHP(t *testing.T) {
+	t.Parallel()
+	env := service(t)
+	at := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "BOON_URL=") })
+	sold(t, strings.TrimPrefix(env[at], "BOON_URL="))
+	said := phpSays(t, env, `$office = new Client(getenv('BOON_URL'), getenv('BOON_OFFICE_KEY'));
+		$ids = fn($filter) => array_column(iterator_to_array($office->gifts($filter), false), 'voucherID');
+		[$gift] = $ids([]);
+		$of = fn() => $ids(['customerID' => 'C-20177']) === [$gift] ? 'it' : count($ids(['customerID' => 'C-20177']));
+		echo $office->linkCustomer(['voucherID' => $gift, 'customerID' => 'C-20177'], 'link')['outcome'], ' ', $of(), ' ';
+		told(fn() => $office->linkCustomer(['voucherID' => $gift, 'customerID' => 'another'], 'again'));
+		echo ' ', $office->unlinkCustomer(['voucherID' => $gift], 'unlink')['outcome'], ' ', $of(), '.';`)
+	if said != "DONE it BoonError ALREADY_LINKED DONE 0." {
+		t.Errorf("it says %q", said)
+	}
+}
+
 // judgePHP: attempts of one call are the same, and a reversal names the key and the gift.
 func judgePHP(t *testing.T, calls []asked) {
 	t.Helper()

@@ -197,6 +197,16 @@ class LiveTest(unittest.TestCase):
         self.office.call("DELETE", "/api/integration/webhooks/" + made["webhookID"])
         self.assertFalse(verify(made["secret"], {}, b"{}"))  # which it could not say of what is no secret
 
+    def test_gifts_of_a_customer(self):
+        gift, customer = self.sell(), "C-" + new_key()
+        self.assertEqual(self.office.link_customer(voucherID=gift, customerID=customer)["outcome"], "DONE")
+        self.assertEqual([g["voucherID"] for g in self.office.gifts(customerID=customer)], [gift])
+        with self.assertRaises(BoonError) as refused:
+            self.office.link_customer(voucherID=gift, customerID="another")
+        self.assertEqual(refused.exception.code, "ALREADY_LINKED")
+        self.assertEqual(self.office.unlink_customer(voucherID=gift, customerID=customer)["outcome"], "DONE")
+        self.assertEqual(list(self.office.gifts(customerID=customer)), [])
+
     def test_lists_and_cancels(self):
         gifts = {self.sell() for _ in range(3)}
         self.assertLessEqual(gifts, {g["voucherID"] for g in self.shop.gifts(limit=2)})
