@@ -29,31 +29,41 @@ const (
 // design has none. The icon is never missing, as phones take no pass without one.
 func Draw(logo, strip []byte, accent card.Color) (Pictures, error) {
 	made := Pictures{}
-	for scale := 1; scale <= fineness; scale++ {
-		suffix := ".png"
-		if scale > 1 {
-			suffix = fmt.Sprintf("@%dx.png", scale)
+	add := func(name string, all [][]byte, err error) error {
+		for n, file := range all {
+			if n == 0 {
+				made[name+".png"] = file
+			} else {
+				made[fmt.Sprintf("%s@%dx.png", name, n+1)] = file
+			}
 		}
-		icon, err := encoded(bow(scale*iconSide, accent))
-		if err == nil && logo != nil {
-			icon, err = picture.Tile(logo, scale*iconSide)
-		}
+		return err
+	}
+	icons := make([][]byte, fineness)
+	for n := range icons {
+		icon, err := encoded(bow((n+1)*iconSide, accent))
 		if err != nil {
 			return nil, err
 		}
-		made["icon"+suffix] = icon
-		if logo != nil {
-			if made["logo"+suffix], err = picture.Within(logo, scale*logoWidth, scale*logoHeight); err != nil {
-				return nil, err
-			}
+		icons[n] = icon
+	}
+	if logo != nil {
+		var err error
+		if icons, err = picture.Tile(logo, iconSide, fineness); err != nil {
+			return nil, err
 		}
-		if strip != nil {
-			if made["strip"+suffix], err = picture.Filling(strip, scale*stripWidth, scale*stripHeight); err != nil {
-				return nil, err
-			}
+		logos, err := picture.Within(logo, logoWidth, logoHeight, fineness)
+		if err := add("logo", logos, err); err != nil {
+			return nil, err
 		}
 	}
-	return made, nil
+	if strip != nil {
+		strips, err := picture.Filling(strip, stripWidth, stripHeight, fineness)
+		if err := add("strip", strips, err); err != nil {
+			return nil, err
+		}
+	}
+	return made, add("icon", icons, nil)
 }
 
 // bow is the icon of a design without a logo: a parcel in the ink of the card on its ground.

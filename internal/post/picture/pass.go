@@ -10,53 +10,76 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Filling makes a PNG of what of a picture fills a box of width by height pixels, the rest cut off evenly. It is never
-// larger than the picture was.
-func Filling(file []byte, width, height int) ([]byte, error) {
+// Filling makes PNGs of what of a picture fills a box of width by height points, the rest cut off evenly: one for each
+// fineness of a screen, which is how many pixels it has to a point, from 1 on. None is larger than the picture was.
+func Filling(file []byte, width, height, fineness int) ([][]byte, error) {
 	img, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	from := filling(img, width, height)
-	scale := min(1, float64(from.Dx())/float64(width))
-	to := image.NewNRGBA(image.Rect(0, 0, pixels(width, scale), pixels(height, scale)))
-	draw.CatmullRom.Scale(to, to.Bounds(), img, from, draw.Src, nil)
-	return lossless(to)
+	return copies(img, from, fineness, func(fine int) image.Point {
+		scale := min(1, float64(from.Dx())/float64(fine*width))
+		return image.Pt(pixels(fine*width, scale), pixels(fine*height, scale))
+	})
 }
 
-// Within makes a PNG of the whole of a picture in a box of width by height pixels. It is never larger than the picture
-// was.
-func Within(file []byte, width, height int) ([]byte, error) {
+// Within does so for the whole of a picture in a box.
+func Within(file []byte, width, height, fineness int) ([][]byte, error) {
 	img, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	size := img.Bounds().Size()
-	scale := min(1, float64(width)/float64(size.X), float64(height)/float64(size.Y))
-	to := image.NewNRGBA(image.Rect(0, 0, pixels(size.X, scale), pixels(size.Y, scale)))
-	draw.CatmullRom.Scale(to, to.Bounds(), img, img.Bounds(), draw.Src, nil)
-	return lossless(to)
+	return copies(img, img.Bounds(), fineness, func(fine int) image.Point {
+		scale := min(1, float64(fine*width)/float64(size.X), float64(fine*height)/float64(size.Y))
+		return image.Pt(pixels(size.X, scale), pixels(size.Y, scale))
+	})
 }
 
-// Tile makes a square PNG of the whole of a picture on white, with a margin of a tenth.
-func Tile(file []byte, side int) ([]byte, error) {
+// Tile makes square PNGs of the whole of a picture on white, with a margin of a tenth, likewise.
+func Tile(file []byte, side, fineness int) ([][]byte, error) {
 	img, err := read(file)
 	if err != nil {
 		return nil, err
 	}
-	size := img.Bounds().Size()
-	scale := float64(side) * 0.8 / float64(max(size.X, size.Y))
+	size, whole := img.Bounds().Size(), fineness*side
+	scale := float64(whole) * 0.8 / float64(max(size.X, size.Y))
 	w, h := pixels(size.X, scale), pixels(size.Y, scale)
-	to := image.NewNRGBA(image.Rect(0, 0, side, side))
+	to := image.NewNRGBA(image.Rect(0, 0, whole, whole))
 	draw.Draw(to, to.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
-	at := image.Pt((side-w)/2, (side-h)/2)
+	at := image.Pt((whole-w)/2, (whole-h)/2)
 	draw.CatmullRom.Scale(to, image.Rectangle{at, at.Add(image.Pt(w, h))}, img, img.Bounds(), draw.Over, nil)
-	return lossless(to)
+	return copies(to, to.Rect, fineness, func(fine int) image.Point { return image.Pt(fine*side, fine*side) })
 }
 
+// copies makes a PNG of a part of a picture for each fineness. The smaller ones are made of the largest one, which has
+// all that they show: a guest waits for them.
+func copies(img image.Image, from image.Rectangle, fineness int, size func(fine int) image.Point) ([][]byte, error) {
+	all, kernel := make([][]byte, fineness), draw.CatmullRom
+	for fine := fineness; fine > 0; fine-- {
+		to := size(fine)
+		if fine < fineness && to == from.Size() {
+			all[fine-1] = all[fine]
+			continue
+		}
+		made := image.NewNRGBA(image.Rectangle{Max: to})
+		kernel.Scale(made, made.Rect, img, from, draw.Src, nil)
+		var err error
+		if all[fine-1], err = lossless(made); err != nil {
+			return nil, err
+		}
+		if fine == fineness {
+			img, from, kernel = made, made.Rect, draw.BiLinear // no finer than that: it is half the work
+		}
+	}
+	return all, nil
+}
+
+// lossless packs a picture: quickly, which makes a photograph a tenth larger.
 func lossless(img *image.NRGBA) ([]byte, error) {
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
 		return nil, fmt.Errorf("This picture cannot be kept: %w.", err)
 	}
 	return b.Bytes(), nil
