@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -32,6 +33,7 @@ func beServer(role string, args []string) error {
 	f := flag.NewFlagSet(role, flag.ExitOnError)
 	data, database := f.String("data", "", ""), f.String("database", "", "")
 	networks := f.String("webhooks-allow", "", "")
+	pushes, roots := f.String("pushes", "", "where pushes to phones go"), f.String("roots", "", "who vouches for that")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -54,10 +56,18 @@ func beServer(role string, args []string) error {
 	}
 	ready := func(address string) { fmt.Println(address, profiles.Addr()) }
 	if role == "serve" {
-		return server.Run(ctx, server.Config{
+		c := server.Config{
 			Listen: "127.0.0.1:0", Data: *data, Database: *database, Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 			Ready: ready, WebhooksAllow: allowed, Telemetry: traces,
-		})
+		}
+		if *pushes != "" {
+			c.PublicURL, c.PushAddress, c.PushRoots = publicURL, *pushes, x509.NewCertPool()
+			file, err := os.ReadFile(*roots)
+			if err != nil || !c.PushRoots.AppendCertsFromPEM(file) {
+				return fmt.Errorf("%s is no certificate: %w", *roots, err)
+			}
+		}
+		return server.Run(ctx, c)
 	}
 	return serveBare(ctx, role, *data, ready)
 }

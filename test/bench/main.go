@@ -53,6 +53,8 @@ type options struct {
 	pages       time.Duration
 	start       time.Duration
 	idle        float64
+	pushes      time.Duration
+	passes      time.Duration
 	hookRate    int
 	hookSales   int
 	books       int
@@ -113,7 +115,10 @@ func parse(args []string) (o options, err error) {
 		"write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
 	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
-	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together")
+	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together, and beside "+
+		"pushes to phones")
+	f.DurationVar(&o.pushes, "pushes", 0, "fail when a push to a phone comes later after its redemption, or never")
+	f.DurationVar(&o.passes, "passes", 0, "fail when a pass takes longer, at its p99")
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
 	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
@@ -225,6 +230,8 @@ var parts = []part{
 	{"console", true, (*trial).console},
 	{"verify", true, (*trial).verify},
 	{"webhooks", true, (*trial).webhooks},
+	{"pushes", true, (*trial).pushes},
+	{"passes", true, (*trial).passes},
 	{"traces", true, (*trial).traces},
 	{"books", true, (*trial).books},
 	{"citus", true, (*trial).citus},

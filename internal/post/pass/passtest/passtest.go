@@ -31,21 +31,31 @@ type Files struct {
 var userID = asn1.ObjectIdentifier{0, 9, 2342, 19200300, 100, 1, 1}
 
 // keys are drawn once: that of the root, of the issuer and of the merchant.
-var keys = sync.OnceValue(func() (all [3]*rsa.PrivateKey) {
+var keys = sync.OnceValues(func() (all [3]*rsa.PrivateKey, err error) {
 	for n := range all {
-		key, err := rsa.GenerateKey(rand.Reader, 2048)
-		if err != nil {
-			panic(err)
+		if all[n], err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+			return all, err
 		}
-		all[n] = key
 	}
-	return all
+	return all, nil
 })
 
 // New makes the files of a merchant whose certificate ends at an instant.
 func New(t testing.TB, ends time.Time) Files {
 	t.Helper()
-	k := keys()
+	f, err := Make(ends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Make is New for programs that are no tests.
+func Make(ends time.Time) (f Files, err error) {
+	k, err := keys()
+	if err != nil {
+		return f, err
+	}
 	authority := func(name string) *x509.Certificate {
 		return &x509.Certificate{
 			SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name, Organization: []string{"Example Inc."}},
@@ -53,37 +63,38 @@ func New(t testing.TB, ends time.Time) Files {
 			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 		}
 	}
-	root := made(t, authority("Example Root CA"), nil, k[0], k[0])
-	issuer := made(t, authority("Example Developer Relations"), root, k[1], k[0])
-	merchant := made(t, &x509.Certificate{
+	root, err := made(authority("Example Root CA"), nil, k[0], k[0])
+	if err != nil {
+		return f, err
+	}
+	issuer, err := made(authority("Example Developer Relations"), root, k[1], k[0])
+	if err != nil {
+		return f, err
+	}
+	merchant, err := made(&x509.Certificate{
 		SerialNumber: big.NewInt(2), NotBefore: ends.AddDate(-1, -1, 0), NotAfter: ends,
 		Subject: pkix.Name{CommonName: "Pass Type ID: " + PassType, OrganizationalUnit: []string{Team},
 			ExtraNames: []pkix.AttributeTypeAndValue{{Type: userID, Value: PassType}}},
 		KeyUsage: x509.KeyUsageDigitalSignature,
 	}, issuer, k[2], k[1])
-	key, err := x509.MarshalPKCS8PrivateKey(k[2])
 	if err != nil {
-		t.Fatal(err)
+		return f, err
 	}
+	key, err := x509.MarshalPKCS8PrivateKey(k[2])
 	return Files{Root: certificate(root), Certificate: append(certificate(merchant), certificate(issuer)...),
-		Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})}
+		Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})}, err
 }
 
 // made signs a certificate for a key; without an issuer by itself.
-func made(t testing.TB, template, issuer *x509.Certificate, of, by *rsa.PrivateKey) *x509.Certificate {
-	t.Helper()
+func made(template, issuer *x509.Certificate, of, by *rsa.PrivateKey) (*x509.Certificate, error) {
 	if issuer == nil {
 		issuer = template
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer, of.Public(), by)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	c, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return x509.ParseCertificate(der)
 }
 
 func certificate(c *x509.Certificate) []byte {
@@ -93,7 +104,11 @@ func certificate(c *x509.Certificate) []byte {
 // Other is a key that no certificate is for, in PEM form.
 func Other(t testing.TB) string {
 	t.Helper()
-	key, err := x509.MarshalPKCS8PrivateKey(keys()[0])
+	k, err := keys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(k[0])
 	if err != nil {
 		t.Fatal(err)
 	}
