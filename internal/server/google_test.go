@@ -152,18 +152,7 @@ func newGoogleWallet(t *testing.T) (*service, *googleWallet) {
 	g := newGoogle(t)
 	s := start(t, server.Config{PublicURL: "https://gifts.example.com",
 		Google: google.Addresses{Tokens: g.server.URL + "/token", Objects: g.server.URL + "/v1"}})
-	der, err := x509.MarshalPKCS8PrivateKey(g.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "gifts@example.com",
-		"private_key_id": "k1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-		"token_uri": "http://elsewhere.example/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    wallet: {google: {issuerID: '"+
-		googleIssuer+"', serviceAccount: '"+string(account)+"'}}\n    keys:\n", 1)))
+	g.apply(s, googleIssuer, examples.HarborCoffee())
 	s.learned()
 	t.Cleanup(func() {
 		if len(g.wrong) > 0 {
@@ -171,6 +160,23 @@ func newGoogleWallet(t *testing.T) (*service, *googleWallet) {
 		}
 	})
 	return s, g
+}
+
+// apply gives a merchant the service account, with an issuer.
+func (g *googleWallet) apply(s *service, issuer string, file []byte) {
+	g.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(g.key)
+	if err != nil {
+		g.Fatal(err)
+	}
+	account, err := json.Marshal(map[string]string{"type": "service_account", "client_email": "gifts@example.com",
+		"private_key_id": "k1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		"token_uri": "http://elsewhere.example/"})
+	if err != nil {
+		g.Fatal(err)
+	}
+	s.apply([]byte(strings.Replace(string(file), "    keys:\n", "    wallet: {google: {issuerID: '"+issuer+
+		"', serviceAccount: '"+string(account)+"'}}\n    keys:\n", 1)))
 }
 
 // save asks for the link that saves a gift; "": there is none.
@@ -274,4 +280,64 @@ func TestGooglesOldCardsAreDead(t *testing.T) {
 		!strings.Contains(all[1], `"ACTIVE"`) || strings.Contains(all[1], g.VoucherPublicToken) {
 		t.Errorf("Google has %s", all)
 	}
+}
+
+// TestGoogleWithAnotherIssuer: where the merchant becomes another issuer, no link leads to an object that this one does
+// not have; after the next use it has one, of a class of its own, also where the card was replaced meanwhile.
+func TestGoogleWithAnotherIssuer(t *testing.T) {
+	t.Parallel()
+	const other = "4400000000000000004"
+	s, at := newGoogleWallet(t)
+	used, replaced := s.sell(twenty), s.sell(twenty)
+	s.eventually(func() bool { return s.save(used) != "" && s.save(replaced) != "" })
+	at.apply(s, other, examples.HarborCoffee())
+	s.eventually(func() bool { return s.save(used) == "" && s.save(replaced) == "" })
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+used.VoucherCode+`","amount":5}`, nil)
+	var card struct{ Gift soldGift }
+	s.must("POST", "/api/integration/gifting/replace-gift", examples.HarborOfficeKey,
+		`{"voucherID":"`+replaced.VoucherID+`","reason":"lost"}`, nil)
+	s.must("GET", giftPath+replaced.VoucherID, examples.HarborOfficeKey, "", &card.Gift)
+	for _, g := range []soldGift{used, card.Gift} {
+		link := ""
+		s.eventually(func() bool { link = s.save(g); return link != "" })
+		told, err := json.Marshal(at.claims(strings.TrimPrefix(link, "https://pay.google.com/gp/v/save/"))["payload"])
+		if err != nil || !strings.Contains(string(told), `"`+other+"."+g.VoucherID) {
+			t.Errorf("the link names %s, %v", told, err)
+		}
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	kinds := map[string]int{}
+	for name := range at.kept {
+		if kind, _, is := strings.Cut(name, " "+other+"."); is {
+			kinds[kind]++
+		}
+	}
+	if kinds["giftCardClass"] != 1 || kinds["giftCardObject"] != 2 {
+		t.Errorf("the other issuer has %v", kinds)
+	}
+}
+
+// TestGoogleWithAnotherDesign: a design that changes is changed at Google with the next gift of it that is written.
+func TestGoogleWithAnotherDesign(t *testing.T) {
+	t.Parallel()
+	s, at := newGoogleWallet(t)
+	const blue, green = `"hexBackgroundColor":"#0b5fff"`, `"hexBackgroundColor":"#0a7d32"`
+	const design = "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c41" // Harbor
+	class := func() string {
+		at.mu.Lock()
+		defer at.mu.Unlock()
+		text, err := json.Marshal(at.kept["giftCardClass "+googleIssuer+"."+design])
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+	own := `{"value":20.00,"deliveryMethodID":3,"voucherDesignID":"` + design + `"}`
+	s.sell(own)
+	s.eventually(func() bool { return strings.Contains(class(), blue) })
+	at.apply(s, googleIssuer, []byte(strings.Replace(string(examples.HarborCoffee()), "#0b5fff", "#0a7d32", 1)))
+	s.learned()
+	s.sell(own)
+	s.eventually(func() bool { return strings.Contains(class(), green) })
 }

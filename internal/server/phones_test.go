@@ -91,12 +91,7 @@ func newWallet(t *testing.T) *wallet {
 	t.Helper()
 	w := &wallet{apple: newApple(t)}
 	w.service = start(t, w.apple.config())
-	f := passtest.New(t, time.Now().AddDate(0, 3, 0))
-	indented := func(pem []byte) string {
-		return "          " + strings.ReplaceAll(string(pem), "\n", "\n          ") + "\n"
-	}
-	w.apply([]byte(strings.Replace(string(examples.HarborCoffee()), "    keys:\n", "    wallet:\n      apple:\n"+
-		"        certificate: |\n"+indented(f.Certificate)+"        key: |\n"+indented(f.Key)+"    keys:\n", 1)))
+	w.applyWallet(examples.HarborCoffee())
 	w.learned()
 	t.Cleanup(func() {
 		w.apple.mu.Lock()
@@ -106,6 +101,17 @@ func newWallet(t *testing.T) *wallet {
 		}
 	})
 	return w
+}
+
+// applyWallet gives a merchant a certificate for passes.
+func (w *wallet) applyWallet(file []byte) {
+	w.Helper()
+	f := passtest.New(w.T, time.Now().AddDate(0, 3, 0))
+	indented := func(pem []byte) string {
+		return "          " + strings.ReplaceAll(string(pem), "\n", "\n          ") + "\n"
+	}
+	w.apply([]byte(strings.Replace(string(file), "    keys:\n", "    wallet:\n      apple:\n"+
+		"        certificate: |\n"+indented(f.Certificate)+"        key: |\n"+indented(f.Key)+"    keys:\n", 1)))
 }
 
 // phone is one with the pass of a gift.
@@ -282,6 +288,31 @@ func TestPhonesAreToldOfChanges(t *testing.T) {
 		if strings.Contains(w.logs.String(), secret) {
 			t.Errorf("the log has %q", secret)
 		}
+	}
+}
+
+// TestPassesOfAnotherDesign: a design that changes is in the pass that a phone is told of when its gift is used next,
+// and in each pass that somebody gets from then on.
+func TestPassesOfAnotherDesign(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	const before, after = `"backgroundColor":"rgb(122, 31, 61)"`, `"backgroundColor":"rgb(10, 125, 50)"`
+	g := w.sell(twenty)
+	p := w.add(g, "library", "ab01")
+	p.changes()
+	if _, _, said := p.pass(); !strings.Contains(said, before) {
+		t.Fatalf("the pass says %s", said)
+	}
+	w.applyWallet([]byte(strings.Replace(string(examples.HarborCoffee()), "#7a1f3d", "#0a7d32", 1)))
+	w.eventually(func() bool {
+		_, _, said := w.download(g, "another", "ab02").pass()
+		return strings.Contains(said, after)
+	})
+	told := w.apple.pushes(p.token)
+	w.redeem(g, "5")
+	w.eventually(func() bool { return w.apple.pushes(p.token) > told && p.changes() != nil })
+	if _, _, said := p.pass(); !strings.Contains(said, after) || !strings.Contains(said, `"value":15.00`) {
+		t.Errorf("after a use the pass says %s", said)
 	}
 }
 

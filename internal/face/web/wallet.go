@@ -76,7 +76,8 @@ func (s *site) makePass(r *http.Request, g *gift.Gift, a *merchant.Account, proo
 	return signer.Apple(c)
 }
 
-// savesToGoogle reports whether Google has an object of the card that a gift has: a job makes it beforehand.
+// savesToGoogle reports whether Google has an object of the card that a gift has, at the issuer that the merchant is
+// now: a job makes it beforehand.
 func (s *site) savesToGoogle(ctx context.Context, g *gift.Gift, a *merchant.Account) (bool, error) {
 	if a.Wallet.Google.Issuer == "" || s.Phones == nil || !google.Saved(g) {
 		return false, nil
@@ -85,7 +86,7 @@ func (s *site) savesToGoogle(ctx context.Context, g *gift.Gift, a *merchant.Acco
 	if err != nil {
 		return false, fmt.Errorf("looking for a pass at Google: %w", err)
 	}
-	return c == pass.CardOf(g), nil
+	return c == google.CardAt(a.Wallet.Google.Issuer, g), nil
 }
 
 // googlePass leads whoever holds the address of a gift to Google, which saves the object of the gift. It changes
@@ -119,7 +120,7 @@ func (s *site) saveURL(g *gift.Gift, a *merchant.Account) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("signing for Google, of account %s: %w", a.ID, err)
 	}
-	return account.SaveURL(google.ObjectID(of.Issuer, g.ID, pass.CardOf(g)), google.ClassID(of.Issuer, a, g))
+	return account.SaveURL(google.ObjectID(of.Issuer, g.ID, google.CardAt(of.Issuer, g)), google.ClassID(of.Issuer, a, g))
 }
 
 // passes keeps what is needed for the next pass.

@@ -145,14 +145,19 @@ func (c *client) call(ctx context.Context, what, method, path string, body any) 
 
 // write has Google keep a class or an object as it is, whether there is one or not.
 func (c *client) write(ctx context.Context, kind, id string, body any) error {
-	err := c.call(ctx, "changing a "+kind, http.MethodPatch, kind+"/"+id, body)
+	err := c.change(ctx, kind, id, body)
 	if status(err) == http.StatusNotFound {
 		err = c.call(ctx, "making a "+kind, http.MethodPost, kind, body)
 		if status(err) == http.StatusConflict { // another instance was first
-			err = c.call(ctx, "changing a "+kind, http.MethodPatch, kind+"/"+id, body)
+			err = c.change(ctx, kind, id, body)
 		}
 	}
 	return err
+}
+
+// change changes a class or an object that Google has.
+func (c *client) change(ctx context.Context, kind, id string, body any) error {
+	return c.call(ctx, "changing a "+kind, http.MethodPatch, kind+"/"+id, body)
 }
 
 // newClient makes a client of an account.

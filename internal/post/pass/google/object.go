@@ -1,6 +1,7 @@
 package google
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -13,6 +14,15 @@ import (
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/pass"
 )
+
+// CardAt tells the objects apart that a gift has one after the other: one for each of its cards, at each issuer that
+// the merchant was.
+func CardAt(issuer string, g *gift.Gift) (c event.PassCard) {
+	is := pass.CardOf(g)
+	sum := sha256.Sum256(append([]byte("object at "+issuer+"\x00"), is[:]...))
+	copy(c[:], sum[:])
+	return c
+}
 
 // ObjectID is the name of the object of a gift's card at Google. Each card that a gift has one after the other has an
 // object of its own: whoever saved the first one sees nothing of the next.
@@ -104,8 +114,7 @@ func micros(g *gift.Gift, now time.Time) string {
 
 // objectOf is the object of a card of a gift. Where the page shows no code, the object has none either, nor a number.
 func objectOf(issuer, publicURL string, a *merchant.Account, g *gift.Gift, v *card.View, now time.Time) object {
-	c := pass.CardOf(g)
-	o := object{ID: ObjectID(issuer, g.ID, c), Class: ClassID(issuer, a, g), State: "INACTIVE", Number: "-",
+	o := object{ID: ObjectID(issuer, g.ID, CardAt(issuer, g)), Class: ClassID(issuer, a, g), State: "INACTIVE", Number: "-",
 		Balance: &balance{micros(g, now), g.Currency.Code}, Updated: &date{now.UTC().Format(time.RFC3339)}}
 	switch {
 	case v.Shown():

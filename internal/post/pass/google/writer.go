@@ -17,7 +17,6 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
-	"boon.example/internal/post/pass"
 	"boon.example/internal/refusal"
 )
 
@@ -245,7 +244,7 @@ func (w *Writer) leaveOut(p *event.GooglePass, err error) {
 }
 
 // one writes the object of a gift as the gift is now, and gives its card. The object of a card that the gift has no
-// more dies first.
+// more dies first, if this issuer has it.
 func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event.PassCard, err error) {
 	g, err := w.Store.Gift(w.ctx, a.ID, p.VoucherID)
 	if errors.Is(err, refusal.NotFound) || err == nil && !Saved(&g) {
@@ -260,9 +259,9 @@ func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event
 	}
 	v := card.New(&g, a, now)
 	o := objectOf(a.Wallet.Google.Issuer, w.PublicURL, a, &g, &v, now)
-	if c = pass.CardOf(&g); p.Card != c && p.Card != (event.PassCard{}) {
+	if c = CardAt(a.Wallet.Google.Issuer, &g); p.Card != c && p.Card != (event.PassCard{}) {
 		dead := deadObject(a.Wallet.Google.Issuer, g.ID, p.Card, o.Class, &v)
-		if err := of.client.write(w.ctx, "giftCardObject", dead.ID, dead); err != nil {
+		if err := of.client.change(w.ctx, "giftCardObject", dead.ID, dead); err != nil && status(err) != http.StatusNotFound {
 			return c, err
 		}
 	}

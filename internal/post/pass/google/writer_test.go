@@ -25,7 +25,6 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
-	"boon.example/internal/post/pass"
 	"boon.example/internal/refusal"
 )
 
@@ -178,7 +177,7 @@ func TestOldCardsDieFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := k.Gift(t.Context(), shop.ID, guid.ID{2})
-	if err != nil || pass.CardOf(&g) == old {
+	if err != nil || CardAt("33", &g) == old {
 		t.Fatalf("the gift has its old card: %v", err)
 	}
 	dead := k.wrote["PATCH /giftCardObject/"+ObjectID("33", guid.ID{2}, old)]
