@@ -153,6 +153,6 @@ func textsOfPackage(t *testing.T, files *token.FileSet, from types.Importer, pat
 var letters = regexp.MustCompile(`\pL`)
 
 func isText(is types.Type) bool {
-	named, ok := is.(*types.Named)
+	named, ok := types.Unalias(is).(*types.Named)
 	return ok && named.Obj().Name() == "Text" && named.Obj().Pkg().Path() == module+"internal/base/phrase"
 }

@@ -124,12 +124,12 @@ func (c *applyCmd) Run(t *terminal.Terminal) error {
 		}
 		fonts := print.NewFonts(slog.New(slog.NewTextHandler(t.Stderr, nil)), c.Fonts)
 		if fonts.Fault != "" {
-			report.Notes = append(report.Notes, fonts.Fault)
+			report.Note(fonts.Fault)
 		}
 		for _, a := range file.Records() {
-			report.Notes = append(report.Notes, fonts.Lacks(a)...)
+			report.Note(fonts.Lacks(a)...)
 		}
-		report.Notes = append(report.Notes, readByOthers(c.File, file)...)
+		report.Note(readByOthers(c.File, file)...)
 		return report.Print(t.Stdout)
 	})
 }

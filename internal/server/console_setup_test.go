@@ -445,7 +445,7 @@ func TestPicturesOfDesigns(t *testing.T) {
 	path := owner.record("designs", "Harbor")
 	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
 	if a := owner.send(path, typed, "logo.file", []byte("<svg onload=x>")); a.status != http.StatusUnprocessableEntity ||
-		!strings.Contains(a.body, "This is no picture") {
+		!strings.Contains(a.body, "SVG is not taken") {
 		t.Errorf("what is no picture: %d %s", a.status, a.body)
 	}
 	var drawn bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/signin"
 	"boon.example/internal/guid"
 	"boon.example/internal/setup"
@@ -38,14 +39,16 @@ func firstOf(q signin.First) *setup.First {
 }
 
 // CheckFirst implements signin.Beginner.
-func (b beginner) CheckFirst(q signin.First) (wrong []string) {
+func (b beginner) CheckFirst(q signin.First) (wrong []signin.FirstProblem) {
 	err := firstOf(q).Check()
 	problems, is := errors.AsType[setup.Problems](err)
 	if err != nil && !is {
-		return []string{err.Error()}
+		return []signin.FirstProblem{{Said: phrase.New("%s", err)}}
 	}
+	fields := map[string]string{"name": "name", "storefronts[0].name": "name", "currency": "currency", "timeZone": "zone",
+		"locations[0].name": "location"}
 	for _, p := range problems {
-		wrong = append(wrong, p.Path[strings.LastIndexByte(p.Path, '.')+1:]+": "+p.Text)
+		wrong = append(wrong, signin.FirstProblem{Field: fields[strings.TrimPrefix(p.Path, "accounts[0].")], Said: p.Said})
 	}
 	return wrong
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -25,13 +26,34 @@ import (
 // Report is what an application of a set-up file did.
 type Report struct {
 	Changes []string // in words; none: nothing was changed
-	Notes   []string // what the file asks for and did not get, such as a key that is revoked
+	Notes   []Note   // what the file asks for and did not get, such as a key that is revoked
 	Keys    []NewKey // the keys that were made; their texts are kept nowhere
 
 	Webhooks []NewWebhook // the endpoints that were made
 	file     string
 	dry      bool // nothing was changed
 	made     Changes
+}
+
+// Note is something that a set-up asks for and does not get, or that whoever applies it has to know.
+type Note struct {
+	About string // whose it is, as in "account Harbor Coffee"; "": the sentence says it
+	Said  *phrase.Phrase
+}
+
+// String is the note in English.
+func (n Note) String() string { return strings.TrimPrefix(n.About+": "+n.Said.Error(), ": ") }
+
+// Note adds what whoever applies the file has noticed, in English.
+func (r *Report) Note(texts ...string) {
+	for _, text := range texts {
+		r.note("", "%s", text)
+	}
+}
+
+// note adds a note.
+func (r *Report) note(about string, text phrase.Text, args ...any) {
+	r.Notes = append(r.Notes, Note{about, phrase.New(text, args...)})
 }
 
 // NewKey is a key that was made because the file gives it no secret.
@@ -50,8 +72,8 @@ func (r *Report) Print(w io.Writer) error {
 	if len(r.Changes) == 0 {
 		fmt.Fprintf(&b, "Nothing to change: everything is as %s says.\n", r.file)
 	}
-	for _, line := range r.Notes {
-		b.WriteString("note: " + line + "\n")
+	for _, n := range r.Notes {
+		b.WriteString("note: " + n.String() + "\n")
 	}
 	if r.dry && len(r.Changes) > 0 {
 		b.WriteString("\nThis was a dry run: nothing was changed.\n")
@@ -196,11 +218,11 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 		named := r.Kind != told.SubscriptionKind && r.Kind != told.PersonKind
 		switch {
 		case !used || !named || o.account.ID == a.Record.ID && o.kind == r.Kind:
-		case p.edits && o.account.ID != a.Record.ID:
+		case p.edits:
 			p.problem(a.At, "This id is taken.")
-		default:
-			p.problem(a.At, "The id %s of the %s is that of a %s of account %s already; an id names one thing only.",
-				r.ID, r, o.kind, o.account.Name)
+		default: // only a file says this, to whoever reads English
+			p.problem(a.At, "%s", fmt.Sprintf("The id %s of the %s is that of a %s of account %s already; an id names one "+
+				"thing only.", r.ID, r, o.kind, o.account.Name))
 		}
 	}
 	old := p.current.Accounts[a.Record.ID]
@@ -314,8 +336,8 @@ func (p *plan) lastPerson(a *document.Account, old *merchant.Account, label stri
 // unstaffed notes the locations at which nobody may sign in: their tills take nothing.
 func (p *plan) unstaffed(a *merchant.Account, label string) {
 	if names := a.Unstaffed(); len(names) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s: none of its people works at %s; tills there show what gifts are worth, "+
-			"and do no more.", label, strings.Join(names, ", ")))
+		p.note(label, "none of its people works at %s; tills there show what gifts are worth, and do no more.",
+			strings.Join(names, ", "))
 	}
 }
 
@@ -323,9 +345,8 @@ func (p *plan) unstaffed(a *merchant.Account, label string) {
 func (p *plan) over(a *merchant.Account, label string) {
 	for i := range a.Promotions {
 		if end := a.Promotions[i].End(a.Zone); !end.IsZero() && !p.now.Before(end) {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s was over at %s; its gifts are refused unless a "+
-				"request gives other dates.",
-				label, a.Promotions[i].Name, gift.LocalTime(end, a.Zone)))
+			p.note(label, "the promotion %s was over at %s; its gifts are refused unless a request gives other dates.",
+				a.Promotions[i].Name, gift.LocalTime(end, a.Zone))
 		}
 	}
 }
@@ -334,8 +355,8 @@ func (p *plan) over(a *merchant.Account, label string) {
 func (p *plan) withoutTerms(a *merchant.Account, label string) {
 	for i := range a.Promotions {
 		if strings.TrimSpace(a.Promotions[i].Terms) == "" {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the promotion %s has no terms; a gift of it is refused unless its "+
-				"request gives promotionalTerms.", label, a.Promotions[i].Name))
+			p.note(label, "the promotion %s has no terms; a gift of it is refused unless its request gives promotionalTerms.",
+				a.Promotions[i].Name)
 		}
 	}
 }
@@ -350,8 +371,8 @@ func (p *plan) unseen(a *document.Account, label string) {
 		}
 		logo, _, err := image.Decode(bytes.NewReader(a.Assets[at].Bytes))
 		if err == nil && !card.LogoSeen(logo) {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: the logo of the voucher design %s can hardly be seen on the white that "+
-				"pages, mails and paper have below it; give it darker colours, or a ground of its own.", label, d.Name))
+			p.note(label, "the logo of the voucher design %s can hardly be seen on the white that pages, mails and paper have "+
+				"below it; give it darker colours, or a ground of its own.", d.Name)
 		}
 	}
 }
@@ -372,7 +393,11 @@ func (p *plan) keep(a *document.Account, old *merchant.Account, gone []told.Reco
 	}
 	for _, r := range gone {
 		if r.Kind != told.SubscriptionKind && used[r.ID] {
-			p.problem(a.At, "The %s (%s) cannot be removed: gifts refer to it. Put it back into the file.", r, r.ID)
+			back := phrase.Text("Put it back into the file.")
+			if p.edits {
+				back = "It stays."
+			}
+			p.problem(a.At, "The %s %s (%s) cannot be removed: gifts refer to it. %s", r.Kind, r.Name, r.ID, back)
 		}
 	}
 	if otherCurrency && len(used) > 0 {
@@ -382,7 +407,7 @@ func (p *plan) keep(a *document.Account, old *merchant.Account, gone []told.Reco
 	return nil
 }
 
-func (p *plan) problem(at document.Place, format string, args ...any) {
+func (p *plan) problem(at document.Place, text phrase.Text, args ...any) {
 	p.problems = append(p.problems, document.Problem{File: p.Name, Line: at.Line, Path: at.Path,
-		Text: fmt.Sprintf(format, args...)})
+		Said: phrase.New(text, args...)})
 }

@@ -62,6 +62,15 @@ func refused(t *testing.T, w world, file string) string {
 	return problems.Error()
 }
 
+// noted are the notes of a report, one a line.
+func noted(r *setup.Report) string {
+	var lines []string
+	for _, n := range r.Notes {
+		lines = append(lines, n.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
 func directory(tb testing.TB, w world) *merchant.Directory {
 	tb.Helper()
 	d, err := w.Directory(context.Background())
@@ -406,7 +415,7 @@ func TestAPromotionWithoutTermsIsNoted(t *testing.T) {
 	} {
 		file := minimal + spoken + "    promotions: [{id: 00000000-0000-4000-8000-000000000031, name: Spring, " +
 			"validForDays: 30" + tt.terms + "}]\n"
-		if got := strings.Join(apply(t, w, file).Notes, "\n"); got != tt.want {
+		if got := noted(apply(t, w, file)); got != tt.want {
 			t.Errorf("%q: noted %q, want %q", tt.terms, got, tt.want)
 		}
 	}
@@ -429,7 +438,7 @@ func TestAPromotionThatIsOverIsNoted(t *testing.T) {
 		{", validStarting: 2020-05-02T12:00:00Z", ""},
 		{", validForDays: 30", ""},
 	} {
-		if got := strings.Join(apply(t, w, file(tt.dates)).Notes, "\n"); got != tt.want {
+		if got := noted(apply(t, w, file(tt.dates))); got != tt.want {
 			t.Errorf("%s: noted %q, want %q", tt.dates, got, tt.want)
 		}
 	}
@@ -452,7 +461,7 @@ func TestLocationsWithoutPeopleAreNoted(t *testing.T) {
 		{"    people: [{name: Ana, pin: " + quotedPIN + at, note},
 		{"    people: [{name: Ana, pin: " + quotedPIN + "}]\n", ""},
 	} {
-		if got := strings.Join(apply(t, w, file(tt.people)).Notes, "\n"); got != tt.want {
+		if got := noted(apply(t, w, file(tt.people))); got != tt.want {
 			t.Errorf("%s: noted %q, want %q", tt.people, got, tt.want)
 		}
 	}

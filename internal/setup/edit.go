@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
@@ -76,7 +77,7 @@ func (e *Edit) Apply(ctx context.Context, store Store, now time.Time, random io.
 			return nil, within(err, at)
 		}
 		noted := notes(before, a, now)
-		report.Notes = slices.DeleteFunc(report.Notes, func(note string) bool { return slices.Contains(noted, note) })
+		report.Notes = slices.DeleteFunc(report.Notes, func(n Note) bool { return slices.Contains(noted, n.String()) })
 		return &Edited{Report: report, Undo: e.undo(was, before, report, now)}, nil
 	}
 	return nil, errMoved
@@ -89,17 +90,18 @@ func (e *Edit) meets(was document.Fields) error {
 	case was.Mark() == e.Seen || was.Mark() == e.Is.Mark():
 		return nil
 	case e.Seen == "" && e.List != "" && by != "id":
-		text := "There is one of these already. Change that one, or choose another."
+		said := phrase.New("There is one of these already. Change that one, or choose another.")
 		if e.List == "keys" || e.List == "webhooks" { // this may be the same form, sent again
-			text += " If you made it just now and did not see its secret, remove it, and make another one."
+			said = phrase.New("%s %s", said,
+				phrase.New("If you made it just now and did not see its secret, remove it, and make another one."))
 		}
-		return Problems{{File: "typed", Path: by, Text: text}}
+		return Problems{{File: "typed", Path: by, Said: said}}
 	}
 	return Conflict{was}
 }
 
 // notes are what applying an account as it is would note: an edit is told only of what it brings.
-func notes(d *merchant.Directory, a *merchant.Account, now time.Time) []string {
+func notes(d *merchant.Directory, a *merchant.Account, now time.Time) (said []string) {
 	account := document.Written(d, a, now)
 	delete(account, "webhooks")
 	delete(account, "keys")
@@ -111,7 +113,10 @@ func notes(d *merchant.Directory, a *merchant.Account, now time.Time) []string {
 	if err := p.make(); err != nil {
 		return nil
 	}
-	return p.Notes
+	for _, n := range p.Notes {
+		said = append(said, n.String())
+	}
+	return said
 }
 
 // Look gives the account as it would be with the edit, for whoever shows what it would look like. Nothing is checked

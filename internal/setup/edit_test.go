@@ -161,7 +161,7 @@ func TestEditsAreChecked(t *testing.T) {
 	problems, _ := errors.AsType[setup.Problems](err)
 	var told []string
 	for _, p := range problems {
-		told = append(told, p.Path+": "+p.Text)
+		told = append(told, p.Path+": "+p.Said.Error())
 	}
 	want := "name: This text must not be empty, nor begin or end with a space or a line break.\n" +
 		"validForDays: This must be a whole number of days from 1 to 3650.\n" +
@@ -189,7 +189,7 @@ func TestEditsTellWhatTheyBring(t *testing.T) {
 	w := open(t)
 	apply(t, w, minimal+locationLines+springLines+"    people: [{name: Ben, may: [reverse]}]\n")
 	edited := w.edit(t, edit(t, w, document.Fields{"id": spring, "name": "Spring"}))
-	if len(edited.Notes) != 1 || !strings.Contains(edited.Notes[0], "has no terms") {
+	if len(edited.Notes) != 1 || !strings.Contains(edited.Notes[0].String(), "has no terms") {
 		t.Errorf("it notes %v", edited.Notes)
 	}
 	if again := w.edit(t, edit(t, w, document.Fields{"id": spring, "name": "Summer"})); len(again.Notes) != 1 {
@@ -319,9 +319,9 @@ func TestWhatIsTypedReadsNoFile(t *testing.T) {
 		problems, _ := errors.AsType[setup.Problems](err)
 		var at []string
 		for _, p := range problems {
-			if at = append(at, p.Path); !strings.Contains(p.Text, "No file is read") &&
-				!strings.Contains(p.Text, "This picture is not there any more") {
-				t.Errorf("%s, %s: %s", path, p.Path, p.Text)
+			if at = append(at, p.Path); !strings.Contains(p.Said.Error(), "No file is read") &&
+				!strings.Contains(p.Said.Error(), "This picture is not there any more") {
+				t.Errorf("%s, %s: %s", path, p.Path, p.Said.Error())
 			}
 		}
 		if len(at) != 4 {
@@ -339,8 +339,8 @@ func TestSentencesSayNothingOfFiles(t *testing.T) {
 		_, err := document.ReadTyped(changed(seeded(rt), account, others).(document.Fields), pictures, nil)
 		problems, _ := errors.AsType[setup.Problems](err)
 		for _, p := range problems {
-			if regexp.MustCompile(`(?i)\bon line|\bquotes|\bYAML|boon id`).MatchString(p.Text) || p.Line != 0 {
-				rt.Errorf("%s: %s", p.Path, p.Text)
+			if regexp.MustCompile(`(?i)\bon line|\bquotes|\bYAML|boon id`).MatchString(p.Said.Error()) || p.Line != 0 {
+				rt.Errorf("%s: %s", p.Path, p.Said.Error())
 			}
 		}
 	})

@@ -3,12 +3,15 @@ package setup_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/merchant"
+	"boon.example/internal/post/locale"
 	"boon.example/internal/setup"
 )
 
@@ -206,8 +209,8 @@ func TestParseRefuses(t *testing.T) {
 			"not the ISO 3166-1 code"},
 		{"SMS to a country twice", with("textCountries: [US, US]"), "6", "accounts[0].textCountries[1]", "already"},
 		{"no limit in yen", strings.Replace(minimal, "USD", "JPY", 1), "4", "accounts[0].maxGiftValue", "JPY has no default"},
-		{"limit of 0", with("maxGiftValue: 0"), "6", "accounts[0].maxGiftValue", "is not above zero"},
-		{"limit below 0", with("maxGiftValue: -5"), "6", "accounts[0].maxGiftValue", "is not above zero"},
+		{"limit of 0", with("maxGiftValue: 0"), "6", "accounts[0].maxGiftValue", "must be above zero"},
+		{"limit below 0", with("maxGiftValue: -5"), "6", "accounts[0].maxGiftValue", "must be above zero"},
 		{"limit too fine", with("maxGiftValue: 25.001"), "6", "accounts[0].maxGiftValue", "at most 2 decimals"},
 		{"limit too fine for yen", strings.Replace(minimal, "USD", "JPY", 1) + "    maxGiftValue: 0.5\n",
 			"6", "accounts[0].maxGiftValue", "at most 0 decimals"},
@@ -224,7 +227,7 @@ func TestParseRefuses(t *testing.T) {
 		{"texts in quotes", with("limits: {textsPerDay: '5'}"), "6", "accounts[0].limits.textsPerDay", "without quotes"},
 		{"money too fine", with("limits: {issuedPerDay: 1.001}"), "6", "accounts[0].limits.issuedPerDay",
 			"at most 2 decimals"},
-		{"no money", with("limits: {redeemedPerDay: 0}"), "6", "accounts[0].limits.redeemedPerDay", "is not above zero"},
+		{"no money", with("limits: {redeemedPerDay: 0}"), "6", "accounts[0].limits.redeemedPerDay", "must be above zero"},
 		{"a limit that there is not", with("limits: {giftPerDay: 5}"), "6", "accounts[0].limits.giftPerDay",
 			"did you mean giftsPerDay?"},
 		{"no networks", "systemKeys: [{name: partner, networks: []}]\n", "1", "systemKeys[0].networks", "means nowhere"},
@@ -474,7 +477,9 @@ func TestParseRefuses(t *testing.T) {
 				t.Fatalf("got the error %v", err)
 			}
 			for _, p := range problems {
-				if (c.line == "" || c.line == fmt.Sprint(p.Line)) && p.Path == c.path && strings.Contains(p.Text, c.text) {
+				wantTranslated(t, p.Said)
+				if (c.line == "" || c.line == fmt.Sprint(p.Line)) && p.Path == c.path &&
+					strings.Contains(p.Said.Error(), c.text) {
 					if len(problems) > 1 && c.name != "alias" && c.name != "alias in itself" && c.name != "no id" {
 						t.Errorf("more is said than is wrong:\n%s", problems)
 					}
@@ -483,6 +488,29 @@ func TestParseRefuses(t *testing.T) {
 			}
 			t.Errorf("want line %q, path %q, text with %q; got\n%.2000s", c.line, c.path, c.text, problems)
 		})
+	}
+}
+
+// ofFilesOnly begin what is said in English alone: only whoever writes a file can do that wrong.
+var ofFilesOnly = []string{"This is not YAML", "Aliases (", "Anchors (", "Tags (", "Merge keys (",
+	"A second YAML document",
+	"The file is empty", "The nesting is deeper", "The name of a field must be a plain word", "This field stands on line",
+	"This must be the path of a", "The picture ", "Pictures are read from beside", "The file ", "A set-up file may have"}
+
+// inEnglish are words that neither German nor Spanish has.
+var inEnglish = regexp.MustCompile(`(?i)\b(the|and|of|is|are|this|that|with|from|which|you|by|not|has|must|there)\b`)
+
+// wantTranslated demands that a sentence is said in each language, as far as the rules and not the values say it.
+func wantTranslated(t *testing.T, said *phrase.Phrase) {
+	t.Helper()
+	english := said.Error()
+	if slices.ContainsFunc(ofFilesOnly, func(begin string) bool { return strings.HasPrefix(english, begin) }) {
+		return
+	}
+	for _, l := range []merchant.Language{merchant.German, merchant.Spanish} {
+		if told := said.In(locale.Words(l)); told == english || inEnglish.MatchString(told) {
+			t.Errorf("%q is told in %s: %s", english, l, told)
+		}
 	}
 }
 

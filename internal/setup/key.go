@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -91,12 +92,9 @@ func places(d *merchant.Directory, k *merchant.Key) string {
 // key plans what is to be done for one key of the file, which is for all working keys of its name. What was revoked
 // stays revoked, whatever the file says: only a secret that was never seen before makes a new key of an old name.
 func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
-	note := func(format string, args ...any) {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s: key %s "+format, append([]any{label, k.Name}, args...)...))
-	}
 	if k.Walked {
-		note("has a secret that was typed along a keyboard or the alphabet: it could be guessed. Leave secret out under a " +
-			"new name, and boon apply makes one.")
+		p.note(label, "key %s has a secret that was typed along a keyboard or the alphabet: it could be guessed. Leave "+
+			"secret out under a new name, and boon apply makes one.", k.Name)
 	}
 	live, dead := pick(p.keys[keyName{k.Owner, k.Name}], p.now)
 	holder := p.current.Keys[k.Hash]
@@ -110,7 +108,8 @@ func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 		p.problem(k.At, "The secret of key %s is that of key %s of %s already; each key needs one of its own, and keys "+
 			"are not renamed.", k.Name, holder.Name, ownerOf(p.current, holder))
 	case holder != nil && !holder.Works(p.now):
-		note("has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.", end(holder))
+		p.note(label, "key %s has a secret here that %s; it stays so. Give it a new secret, or take it out of the file.",
+			k.Name, end(holder))
 	case holder != nil || len(live) > 0 && k.Hash == merchant.KeyHash{}:
 		for _, old := range live {
 			p.enable(old, k, label, a, nameAmong(live, old))
@@ -122,7 +121,7 @@ func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 		at.Path += ".name"
 		p.problem(at, "A key of this name %s; it stays so. Choose another name.", end(dead))
 	case k.Hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
-		note("%s; it stays so. Give it a new secret, or take it out of the file.", end(dead))
+		p.note(label, "key %s %s; it stays so. Give it a new secret, or take it out of the file.", k.Name, end(dead))
 	default:
 		words := label + ": added key " + k.Name
 		if k.Kind() == merchant.AccountKey {
@@ -143,8 +142,8 @@ func nameAmong(live []*merchant.Key, k *merchant.Key) string {
 }
 
 // otherMode says why a system key cannot be of the mode that k is not of.
-func otherMode(k *merchant.Key) string {
-	return fmt.Sprintf("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts "+
+func otherMode(k *merchant.Key) *phrase.Phrase {
+	return phrase.New("The key %s is for %s accounts; a key works in one mode only. Give the one for %s accounts "+
 		"another name.", k.Name, merchant.ModeName(k.Test), merchant.ModeName(!k.Test))
 }
 
@@ -187,11 +186,11 @@ func (p *plan) replace(live []*merchant.Key, k *document.Key, label string) {
 }
 
 // end says why a key does not work any more.
-func end(k *merchant.Key) string {
+func end(k *merchant.Key) *phrase.Phrase {
 	if !k.RevokedAt.IsZero() {
-		return "was revoked at " + k.RevokedAt.UTC().Format(time.RFC3339)
+		return phrase.New("was revoked at %s", k.RevokedAt.UTC().Format(time.RFC3339))
 	}
-	return "expired at " + k.ExpiresAt.UTC().Format(time.RFC3339)
+	return phrase.New("expired at %s", k.ExpiresAt.UTC().Format(time.RFC3339))
 }
 
 func ownerOf(d *merchant.Directory, k *merchant.Key) string {
@@ -425,7 +424,7 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 			k.Hint, k.Hash = merchant.KeyHint(d.text), merchant.HashKey(d.text)
 		}
 		if k.Limits, err = document.ReadLimits(q.Limits, c); err != nil {
-			return Changes{}, Refused(err.Error())
+			return Changes{}, refuse("%s", err)
 		}
 		made := k
 		return Changes{Keys: []*merchant.Key{&made}, What: addedKey(current, &k)}, nil
@@ -567,9 +566,9 @@ func findKey(d *merchant.Directory, idOrName string) (*merchant.Key, error) {
 }
 
 // Refused is an error in a request for a key, in a sentence for the operator.
-type Refused string
+type Refused struct{ Said *phrase.Phrase }
 
-// Error is the sentence.
-func (r Refused) Error() string { return string(r) }
+// Error is the sentence in English.
+func (r Refused) Error() string { return r.Said.Error() }
 
-func refuse(format string, args ...any) error { return Refused(fmt.Sprintf(format, args...)) }
+func refuse(text phrase.Text, args ...any) error { return Refused{phrase.New(text, args...)} }

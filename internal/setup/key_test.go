@@ -96,9 +96,10 @@ func TestANewSecretReplacesTheOld(t *testing.T) {
 	// Yesterday's file does not bring yesterday's secret back.
 	report = apply(t, w, withKey(", secret: "+oldSecret))
 	wantLines(t, "changes", report.Changes)
-	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till has a secret here that was revoked at "+
-		"2026-06-01T12:00:00Z; it stays so. "+
-		"Give it a new secret, or take it out of the file.")
+	wantLines(t, "notes", strings.Split(noted(report), "\n"),
+		"account Harbor Coffee: key till has a secret here that was revoked at "+
+			"2026-06-01T12:00:00Z; it stays so. "+
+			"Give it a new secret, or take it out of the file.")
 	if authenticates(t, w, oldSecret) || !authenticates(t, w, newSecret) {
 		t.Error("the old file undid the replacement")
 	}
@@ -119,7 +120,7 @@ func TestARevokedKeyStaysRevoked(t *testing.T) {
 			}
 			report := apply(t, w, withKey(fields))
 			if len(report.Changes)+len(report.Keys) > 0 || len(report.Notes) != 1 ||
-				!strings.Contains(report.Notes[0], "was revoked at") {
+				!strings.Contains(report.Notes[0].String(), "was revoked at") {
 				t.Errorf("the file did %+v", report)
 			}
 			var out bytes.Buffer
@@ -151,8 +152,9 @@ func TestAnExpiredKeyStaysExpired(t *testing.T) {
 	wantLines(t, "changes", report.Changes, "account Harbor Coffee: changed key till: locations from all to Pier 39")
 	report = applyAt(t, w, withKey(""), noon.Add(time.Hour))
 	wantLines(t, "changes", report.Changes)
-	wantLines(t, "notes", report.Notes, "account Harbor Coffee: key till expired at 2026-06-01T13:00:00Z; it stays so. "+
-		"Give it a new secret, or take it out of the file.")
+	wantLines(t, "notes", strings.Split(noted(report), "\n"),
+		"account Harbor Coffee: key till expired at 2026-06-01T13:00:00Z; it stays so. "+
+			"Give it a new secret, or take it out of the file.")
 }
 
 func TestASecretBelongsToOneKey(t *testing.T) {
@@ -370,9 +372,10 @@ func TestKeysExpire(t *testing.T) {
 	wantLines(t, "changes", apply(t, w, longer).Changes,
 		"account Harbor Coffee: changed key till: expires from 2026-06-01T13:00:00Z to 2026-06-01T14:00:00Z")
 	late := applyAt(t, w, longer, end.Add(time.Hour))
-	wantLines(t, "notes", late.Notes, "account Harbor Coffee: key till has a secret here that expired at "+
-		"2026-06-01T14:00:00Z; it stays so. "+
-		"Give it a new secret, or take it out of the file.")
+	wantLines(t, "notes", strings.Split(noted(late), "\n"),
+		"account Harbor Coffee: key till has a secret here that expired at "+
+			"2026-06-01T14:00:00Z; it stays so. "+
+			"Give it a new secret, or take it out of the file.")
 	if said := refused(t, w, withKey(", secret: "+newSecret+", expires: 2026-06-01T12:00:00Z")); !strings.Contains(said,
 		"Key till would have expired already") {
 		t.Error(said)
@@ -427,7 +430,7 @@ func TestCreateKeyRefuses(t *testing.T) {
 		{setup.KeyRequest{Name: "x", Programs: []guid.ID{pierID}}, "There is no program"},
 		{setup.KeyRequest{Account: harborID, Name: ""}, "must not be empty"},
 		{setup.KeyRequest{Account: harborID, Name: "a\x1b[2J"}, "control character"},
-		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not UTF-8"},
+		{setup.KeyRequest{Account: harborID, Name: "\xff"}, "not valid UTF-8"},
 		{setup.KeyRequest{Account: pierID, Name: "x"}, "There is no account 00000000-0000-4000-8000-000000000011."},
 		{setup.KeyRequest{Account: harborID, Name: "x"}, "Say what the key may do"},
 		{setup.KeyRequest{Name: "x", Permissions: tillMay}, "What a system key may do is always the same"},

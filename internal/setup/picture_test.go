@@ -69,8 +69,8 @@ func TestLogoIsSeen(t *testing.T) {
 		if err != nil || len(report.Notes) != tc.notes {
 			t.Fatalf("%s: notes %q, %v", tc.logo, report.Notes, err)
 		}
-		if tc.notes > 0 && !strings.HasPrefix(report.Notes[0], "account Corner Bakery: the logo of the voucher design "+
-			"Summer can hardly be seen on the white ") {
+		if tc.notes > 0 && !strings.HasPrefix(report.Notes[0].String(), "account Corner Bakery: the logo of the voucher "+
+			"design Summer can hardly be seen on the white ") {
 			t.Errorf("notes %q", report.Notes)
 		}
 	}

@@ -132,8 +132,8 @@ func TestAKeyOfARevokedName(t *testing.T) {
 	}
 	_, err := changing(t, w, "keys", "shop", map[string]string{"role": "shop"}).Apply(t.Context(), w, noon, chance(1))
 	problems, is := errors.AsType[setup.Problems](err)
-	if !is || problems[0].Path != "name" || !strings.Contains(problems[0].Text, "Choose another name.") ||
-		strings.Contains(problems[0].Text, "file") {
+	if !is || problems[0].Path != "name" || !strings.Contains(problems[0].Said.Error(), "Choose another name.") ||
+		strings.Contains(problems[0].Said.Error(), "file") {
 		t.Errorf("it is told %v", err)
 	}
 }

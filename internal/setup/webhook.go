@@ -158,8 +158,8 @@ func (p *plan) changeWebhook(is *merchant.Webhook, w *document.Webhook, label st
 		change.Enabled = w.Enabled
 		tell(told.OnOff("delivery", is.Enabled), told.OnOff("delivery", *w.Enabled))
 	case is.Off != "" && w.Enabled == nil:
-		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s was switched off by the service (%s); it stays so. Say enabled: true "+
-			"once it works.", label, webhookWords(is), is.Off))
+		p.note(label, "%s was switched off by the service (%s); it stays so. Say enabled: true once it works.",
+			webhookWords(is), is.Off)
 	}
 	if len(p.Changes) > already {
 		changed := change.Apply(*is, moment(p.now))

@@ -109,7 +109,7 @@ func TestWebhooksBesideTheFile(t *testing.T) {
 		is.Secret != made.Secret || len(kept.Webhooks) != 0 {
 		t.Errorf("%+v", is)
 	}
-	if len(kept.Notes) != 1 || !strings.Contains(kept.Notes[0], "was switched off by the service (GONE); it stays so") {
+	if len(kept.Notes) != 1 || !strings.Contains(noted(kept), "was switched off by the service (GONE); it stays so") {
 		t.Errorf("notes: %q", kept.Notes)
 	}
 	wantChanges(t, apply(t, w, bakery+"    webhooks: [{url: 'https://example.com/made', enabled: true}]\n"),
@@ -157,7 +157,7 @@ func TestHostileWebhooks(t *testing.T) {
 	} {
 		_, err := setup.Parse("setup.yaml", []byte(bakery+file))
 		problems, ok := errors.AsType[setup.Problems](err)
-		if !ok || len(problems) != 1 || problems[0].Path != want[0] || !strings.Contains(problems[0].Text, want[1]) {
+		if !ok || len(problems) != 1 || problems[0].Path != want[0] || !strings.Contains(problems[0].Said.Error(), want[1]) {
 			t.Errorf("%s%v", file, err)
 		} else if strings.Contains(err.Error(), "\x1b") || problems[0].Line < 6 {
 			t.Errorf("%s%q", file, err)

@@ -51,7 +51,7 @@ func ParseProxies(text string) (Proxies, error) {
 	var all Proxies
 	for part := range strings.SplitSeq(text, ",") {
 		p, err := ParseNetwork(strings.TrimSpace(part))
-		if errors.Is(err, errEverywhere) {
+		if errors.Is(err, ErrEverywhere) {
 			return nil, fmt.Errorf("%w: each client could say that it is another one", err)
 		}
 		if err != nil {
@@ -62,8 +62,8 @@ func ParseProxies(text string) (Proxies, error) {
 	return all, nil
 }
 
-// errEverywhere is what is wrong with a network of all addresses.
-var errEverywhere = errors.New("is every address there is")
+// ErrEverywhere is what is wrong with a network of all addresses.
+var ErrEverywhere = errors.New("is every address there is")
 
 // ParseNetwork reads one network, or one address, and gives it as it is compared: IPv4 as IPv4, and without the bits
 // behind the prefix. It refuses a network of all addresses.
@@ -79,7 +79,7 @@ func ParseNetwork(text string) (p netip.Prefix, err error) {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	if p.Bits() == 0 {
-		return p, fmt.Errorf("%q %w", text, errEverywhere)
+		return p, fmt.Errorf("%q %w", text, ErrEverywhere)
 	}
 	return p.Masked(), nil
 }

@@ -74,6 +74,13 @@ func OneOf[T any](of []T) List {
 	return l
 }
 
+// AllOf lists what belongs together: "A, B and C".
+func AllOf[T any](of []T) List {
+	l := OneOf(of)
+	l.last = " and "
+	return l
+}
+
 func (l List) say(words func(Text) string, show func(any) any) string {
 	var b strings.Builder
 	for n, value := range l.values {

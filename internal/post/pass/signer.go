@@ -9,13 +9,14 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/smallstep/pkcs7"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Signer signs passes for Apple Wallet, with the certificate that Apple gave a merchant.
@@ -36,11 +37,11 @@ func ReadCertificates(file []byte) (certificates string, err error) {
 		case "CERTIFICATE":
 			text.Write(pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))
 		case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY":
-			return "", errors.New("This holds a private key beside the certificate; put the key into a file of its own.")
+			return "", phrase.New("This holds a private key beside the certificate; put the key into a file of its own.")
 		}
 	}
 	if text.Len() == 0 {
-		return "", errors.New("This holds no certificate in PEM form, from -----BEGIN CERTIFICATE----- to its end. " +
+		return "", phrase.New("This holds no certificate in PEM form, from -----BEGIN CERTIFICATE----- to its end. " +
 			"Convert a .cer file with openssl x509 -inform der.")
 	}
 	if _, err := chainOf(text.String()); err != nil {
@@ -58,7 +59,7 @@ func ReadKey(file []byte) (key string, err error) {
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(parsed)
 	if err != nil {
-		return "", errors.New("This private key cannot be read; it seems to be damaged.")
+		return "", phrase.New("This private key cannot be read; it seems to be damaged.")
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), nil
 }
@@ -75,10 +76,10 @@ func keyOf(file []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(file)
 	switch {
 	case block == nil:
-		return nil, errors.New("This holds no private key in PEM form, from -----BEGIN PRIVATE KEY----- to its end. " +
+		return nil, phrase.New("This holds no private key in PEM form, from -----BEGIN PRIVATE KEY----- to its end. " +
 			"Take the key out of a .p12 file with openssl pkcs12 -nocerts -nodes.")
 	case len(block.Bytes) > maxKey:
-		return nil, errors.New("This private key is larger than any of Apple's.")
+		return nil, phrase.New("This private key is larger than any of Apple's.")
 	}
 	var key any
 	var err error
@@ -90,12 +91,12 @@ func keyOf(file []byte) (crypto.Signer, error) {
 	case "EC PRIVATE KEY":
 		key, err = x509.ParseECPrivateKey(block.Bytes)
 	case "ENCRYPTED PRIVATE KEY":
-		return nil, errors.New("This private key is encrypted; decrypt it with openssl pkey.")
+		return nil, phrase.New("This private key is encrypted; decrypt it with openssl pkey.")
 	default:
-		return nil, fmt.Errorf("This is no private key; its PEM form says %q.", block.Type)
+		return nil, phrase.New("This is no private key; its PEM form says %q.", block.Type)
 	}
 	if err != nil {
-		return nil, errors.New("This private key cannot be read; it seems to be damaged.")
+		return nil, phrase.New("This private key cannot be read; it seems to be damaged.")
 	}
 	switch key := key.(type) {
 	case *rsa.PrivateKey:
@@ -103,7 +104,7 @@ func keyOf(file []byte) (crypto.Signer, error) {
 	case *ecdsa.PrivateKey:
 		return key, nil
 	}
-	return nil, errors.New("This private key is of a kind that signs no passes; Apple's are RSA keys.")
+	return nil, phrase.New("This private key is of a kind that signs no passes; Apple's are RSA keys.")
 }
 
 // chainOf reads certificates and puts them into the order that they vouch for each other in.
@@ -112,15 +113,15 @@ func chainOf(text string) ([]*x509.Certificate, error) {
 	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, errors.New("A certificate in this file cannot be read; it seems to be damaged.")
+			return nil, phrase.New("A certificate in this file cannot be read; it seems to be damaged.")
 		}
 		if all = append(all, c); len(all) > maxChain {
-			return nil, fmt.Errorf("This file has more than %d certificates; Apple's chains have three.", maxChain)
+			return nil, phrase.New("This file has more than %d certificates; Apple's chains have three.", maxChain)
 		}
 	}
 	at := slices.IndexFunc(all, func(c *x509.Certificate) bool { return named(c.Subject, userID) != "" })
 	if at < 0 {
-		return nil, errors.New("None of the certificates in this file is for a pass type: their subjects have no user id. " +
+		return nil, phrase.New("None of the certificates in this file is for a pass type: their subjects have no user id. " +
 			"Take the Pass Type ID Certificate that Apple made for your pass type.")
 	}
 	chain := []*x509.Certificate{all[at]}
@@ -134,7 +135,7 @@ func chainOf(text string) ([]*x509.Certificate, error) {
 		chain = append(chain, all[issuer])
 	}
 	if len(chain) == 1 {
-		return nil, errors.New("This file lacks the certificate of whoever issued the first one. Add Apple's " +
+		return nil, phrase.New("This file lacks the certificate of whoever issued the first one. Add Apple's " +
 			"intermediate certificate (Worldwide Developer Relations) to it; phones ask for both.")
 	}
 	return chain, nil
@@ -177,7 +178,7 @@ func NewSigner(certificates, key string) (*Signer, error) {
 		return nil, err
 	}
 	if own, ok := s.key.Public().(interface{ Equal(crypto.PublicKey) bool }); !ok || !own.Equal(chain[0].PublicKey) {
-		return nil, errors.New("This private key is not that of the certificate. Take the key that the certificate was " +
+		return nil, phrase.New("This private key is not that of the certificate. Take the key that the certificate was " +
 			"asked for with.")
 	}
 	return s, nil

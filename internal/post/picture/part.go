@@ -1,8 +1,9 @@
 package picture
 
 import (
-	"errors"
 	"image"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Part is a part of a picture as people see it, in percent of its width and its height.
@@ -14,7 +15,7 @@ var Whole = Part{Width: 100, Height: 100}
 // Check refuses a part that is none. The error is a sentence for the merchant.
 func (p Part) Check() error {
 	if p.Left < 0 || p.Top < 0 || p.Width < 1 || p.Height < 1 || p.Left > 100-p.Width || p.Top > 100-p.Height {
-		return errors.New("The part of the picture must be within it: each number is a percentage of its width or height.")
+		return phrase.New("The part of the picture must be within it: each number is a percentage of its width or height.")
 	}
 	return nil
 }

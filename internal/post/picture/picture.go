@@ -8,7 +8,6 @@ package picture
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -16,6 +15,8 @@ import (
 
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
+
+	"boon.example/internal/base/phrase"
 )
 
 // MaxBytes is the size of the largest file that is read.
@@ -65,7 +66,7 @@ func fitting(img image.Image, turned, side int) (Picture, error) {
 	small := scale(img, side)
 	if min(small.Rect.Dx(), small.Rect.Dy()) < minSide { // it could not be read again
 		size := img.Bounds().Size()
-		return Picture{}, fmt.Errorf("This picture is %d by %d pixels, which is too narrow: made to fit %d pixels, it must "+
+		return Picture{}, phrase.New("This picture is %d by %d pixels, which is too narrow: made to fit %d pixels, it must "+
 			"have at least %d on either side.", size.X, size.Y, side, minSide)
 	}
 	return encode(upright(small, turned))
@@ -74,7 +75,7 @@ func fitting(img image.Image, turned, side int) (Picture, error) {
 // read decodes a file within the limits.
 func read(file []byte) (image.Image, error) {
 	if len(file) > MaxBytes {
-		return nil, fmt.Errorf("This picture has %d bytes; at most %d MiB are read.", len(file), MaxBytes>>20)
+		return nil, phrase.New("This picture has %d bytes; at most %d MiB are read.", len(file), MaxBytes>>20)
 	}
 	for _, f := range formats {
 		if !f.is(file) {
@@ -82,24 +83,24 @@ func read(file []byte) (image.Image, error) {
 		}
 		shape, err := f.shape(bytes.NewReader(file))
 		if err != nil {
-			return nil, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
+			return nil, phrase.New("This %s cannot be read; it seems to be damaged.", f.name)
 		}
 		if shape.Width < minSide || shape.Height < minSide || shape.Width > maxSide || shape.Height > maxSide ||
 			shape.Width*shape.Height > maxPixels {
-			return nil, fmt.Errorf("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, "+
+			return nil, phrase.New("This picture is %d by %d pixels; it must be at least %d and at most %d on either side, "+
 				"and %d million in all.",
 				shape.Width, shape.Height, minSide, maxSide, maxPixels/1_000_000)
 		}
 		img, err := f.read(bytes.NewReader(file))
 		if err != nil {
-			return nil, fmt.Errorf("This %s cannot be read; it seems to be damaged.", f.name)
+			return nil, phrase.New("This %s cannot be read; it seems to be damaged.", f.name)
 		}
 		return img, nil
 	}
 	if bytes.Contains(bytes.ToLower(file[:min(len(file), 1_024)]), []byte("<svg")) {
-		return nil, errors.New("SVG is not taken, because it can carry scripts; export the picture as PNG.")
+		return nil, phrase.New("SVG is not taken, because it can carry scripts; export the picture as PNG.")
 	}
-	return nil, errors.New("This is not a PNG, JPEG or WebP picture.")
+	return nil, phrase.New("This is not a PNG, JPEG or WebP picture.")
 }
 
 // scale gives a copy of a picture in which neither side is longer than side.

@@ -20,8 +20,8 @@ func (f fields) codeForms(name string) (forms []merchant.CodeForm) {
 			continue
 		}
 		if line, double := lines[form.Length()]; double {
-			f.problem(v, "Another form on line %d has %d characters too: one alphanumeric form is for codes of digits as well.",
-				line, form.Length())
+			f.problem(v, "Another form%s has %d characters too: one alphanumeric form is for codes of digits as well.",
+				f.onLine(line), form.Length())
 		}
 		lines[form.Length()] = v.Line
 		forms = append(forms, form)

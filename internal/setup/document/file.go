@@ -134,7 +134,7 @@ func (r *reader) read(root func(*File)) (*File, error) {
 func (r *reader) setup(root value, file *File) {
 	f := r.fields(root, "accounts", "systemKeys")
 	if len(f.values) == 0 && len(r.problems) == 0 {
-		r.add(0, "", empty)
+		r.inFile(0, "", empty)
 	}
 	accounts, _ := f.list("accounts")
 	for _, v := range accounts {
@@ -187,8 +187,8 @@ func (r *reader) keys(f fields, list string) []Key {
 		f.require("name")
 		k := Key{At: v.place(), Name: f.label("name")}
 		if line, double := names[k.Name]; double && k.Name != "" {
-			r.problem(f.values["name"], "There is a key of this name on line %d already; keys are told apart by their names.",
-				line)
+			r.problem(f.values["name"], "There is a key of this name%s already; keys are told apart by their names.",
+				r.onLine(line))
 		}
 		names[k.Name] = v.Line
 		k.Hash, k.Hint, k.SaysTest, k.Walked = f.secret("secret")

@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
-// Problem is one thing that is wrong with a set-up file, in words for the operator.
+// Problem is one thing that is wrong with a set-up: with a file, or with what somebody typed into a form.
 type Problem struct {
 	File string
 	Line int    // 0: the file as a whole
 	Path string // such as accounts[0].locations[1].id, "" when it is not about one field
-	Text string
+	Said *phrase.Phrase
 }
 
-// String is the problem as compilers write theirs: setup.yaml:12: accounts[0].name: This field is required.
+// String is the problem in English, as compilers write theirs: setup.yaml:12: accounts[0].name: This field is required.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -26,7 +28,7 @@ func (p Problem) String() string {
 	if p.Path != "" {
 		b.WriteString(p.Path + ": ")
 	}
-	b.WriteString(p.Text)
+	b.WriteString(p.Said.Error())
 	return b.String()
 }
 
@@ -52,8 +54,8 @@ func (p Problems) Err(file string) error {
 	}
 	slices.SortStableFunc(p, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	if len(p) > maxProblems {
-		more := fmt.Sprintf("There are %d problems in all; these are the first %d.", len(p), maxProblems)
-		p = append(p[:maxProblems:maxProblems], Problem{File: file, Text: more})
+		more := phrase.New("There are %d problems in all; these are the first %d.", len(p), maxProblems)
+		p = append(p[:maxProblems:maxProblems], Problem{File: file, Said: more})
 	}
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/publickey"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -18,8 +19,8 @@ const maxSiteName = 100
 // checkProvider judges what no single field of a provider tells.
 func checkProvider(f fields, p *merchant.Provider) {
 	if line, double := f.in.once("provider "+p.Name, f.at.Line); double && p.Name != "" {
-		f.problem(f.values["name"], "There is a provider of this name on line %d already; histories tell them apart by "+
-			"their names.", line)
+		f.problem(f.values["name"], "There is a provider of this name%s already; histories tell them apart by "+
+			"their names.", f.onLine(line))
 	}
 	if at := f.values["storefront"]; p.StorefrontID.IsZero() && p.Sells() && at.Node == nil {
 		f.add(f.at.Line, f.path("storefront"),
@@ -53,7 +54,7 @@ func checkProof(f fields, p *merchant.Provider) {
 	}
 	for _, name := range []string{"secret", "nextSecret", "app", "publicKey"} {
 		if at, there := f.values[name]; there && at.Node != nil && !slices.Contains(own, name) {
-			f.problem(at, "The platform %s has none; it proves itself by %s.", p.Platform, strings.Join(own, " and "))
+			f.problem(at, "The platform %s has none; it proves itself by %s.", p.Platform, phrase.AllOf(own))
 		}
 	}
 	for _, name := range own {
@@ -81,7 +82,7 @@ func (f fields) publicKey(name string) []byte {
 	}
 	key, err := publickey.Read(v.Value)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return key
 }
@@ -96,7 +97,8 @@ func (f fields) platform(name string) merchant.Platform {
 		names = append(names, string(p))
 	}
 	if !slices.Contains(names, v.Value) {
-		f.problem(v, "%s", noSuch("platform", v.Value, names))
+		f.refuse(v, noSuch("There is no such platform; did you mean %s?",
+			"There is no such platform; there are %s.", v.Value, names))
 	}
 	return merchant.Platform(v.Value)
 }
@@ -147,7 +149,7 @@ func (f fields) sites(name string) (sites []merchant.Site) {
 		}
 		folded := strings.ToLower(site.Name)
 		if line, double := lines[folded]; double && folded != "" {
-			f.problem(m.values["name"], "Another site on line %d has this name already; the platform could mean either.", line)
+			f.problem(m.values["name"], "Another site%s has this name already; the platform could mean either.", f.onLine(line))
 		}
 		lines[folded] = v.Line
 		f.isLocation(m.values["location"], site.LocationID)

@@ -20,6 +20,7 @@ import (
 
 	"boon.example/internal/base/clientip"
 	"boon.example/internal/base/normalize"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
@@ -83,16 +84,36 @@ type reader struct {
 	in       *underway                // the account that is being read; nil: none is
 }
 
-func (r *reader) add(line int, path, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if r.typed {
-		text = ofFiles.Replace(text)
-	}
-	r.problems = append(r.problems, Problem{File: r.file, Line: line, Path: path, Text: text})
+func (r *reader) add(line int, path string, text phrase.Text, args ...any) {
+	r.problems = append(r.problems, Problem{File: r.file, Line: line, Path: path, Said: phrase.New(text, args...)})
 }
 
-func (r *reader) problem(at value, format string, args ...any) {
-	r.add(at.Line, at.path, format, args...)
+func (r *reader) problem(at value, text phrase.Text, args ...any) {
+	r.add(at.Line, at.path, text, args...)
+}
+
+// refuse has a problem be what a rule says of a value.
+func (r *reader) refuse(at value, err error) { r.problem(at, "%s", err) }
+
+// file notes what only somebody who writes a file can do wrong. No page shows it, so that it is said in English.
+func (r *reader) inFile(line int, path, format string, args ...any) {
+	r.add(line, path, "%s", fmt.Sprintf(format, args...))
+}
+
+// onLine says where in the file something stands; where no file is read, nothing.
+func (r *reader) onLine(line int) any {
+	if r.typed {
+		return phrase.Text("")
+	}
+	return phrase.New(" on line %d", line)
+}
+
+// ofFile are words about a file, said where one is read.
+func (r *reader) ofFile(words phrase.Text) phrase.Text {
+	if r.typed {
+		return ""
+	}
+	return words
 }
 
 // id reads a GUID; zero: absent or refused.
@@ -121,7 +142,7 @@ func (f fields) newID() guid.ID {
 	}
 	at := f.values["id"]
 	if line, double := f.ids[id]; double {
-		f.problem(at, "This id is used on line %d already; each names one thing only.", line)
+		f.problem(at, "This id is used%s already; each names one thing only.", f.onLine(line))
 		return id
 	}
 	f.ids[id] = at.Line
@@ -140,7 +161,7 @@ func (f fields) label(name string) string {
 func (r *reader) line(v value, limit int) string {
 	s := normalize.String(v.Value)
 	if err := checkLine(s, limit); err != nil {
-		r.problem(v, "%s", err)
+		r.refuse(v, err)
 	}
 	return s
 }
@@ -151,13 +172,13 @@ func CheckName(name string) error { return checkLine(name, maxName) }
 // checkLine judges a text of one line that must say something. The error is a sentence.
 func checkLine(s string, limit int) error {
 	if !utf8.ValidString(s) {
-		return errors.New("This text is not UTF-8.")
+		return phrase.New("This text is not valid UTF-8.")
 	}
 	if s == "" || strings.TrimSpace(s) != s {
-		return errors.New("This text must not be empty, nor begin or end with a space or a line break.")
+		return phrase.New("This text must not be empty, nor begin or end with a space or a line break.")
 	}
 	if contact.Blank(s) {
-		return errors.New("This text shows nothing: it has only marks that nobody sees.")
+		return phrase.New("This text shows nothing: it has only marks that nobody sees.")
 	}
 	return contact.CheckText(s, limit, false)
 }
@@ -171,7 +192,7 @@ func (f fields) prose(name string, limit int) string {
 	}
 	s := strings.TrimSpace(normalize.String(v.Value))
 	if err := contact.CheckText(s, limit, true); err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	} else if contact.Blank(s) {
 		f.problem(v, "This text must not be empty; leave the field out instead.")
 	}
@@ -218,7 +239,7 @@ func (f fields) translated(name string, read func(fields, string) string) texts 
 func (f fields) truth(name string) bool {
 	v, plain, ok := f.scalar(name)
 	if ok && (!plain || v.Value != "true" && v.Value != "false") {
-		f.problem(v, "This must be true or false, without quotes.")
+		f.problem(v, "This must be true or false%s.", f.ofFile(withoutQuotes))
 	}
 	return ok && v.Value == "true"
 }
@@ -258,7 +279,7 @@ func (f fields) currency(name string) money.Currency {
 	}
 	c, err := money.ParseCurrency(v.Value)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return c
 }
@@ -286,13 +307,17 @@ func (f fields) amount(name string, c money.Currency) money.Amount {
 	amount, err := c.Parse(money.Number(v.Value))
 	switch {
 	case !plain:
-		f.problem(v, "This must be a number, without quotes.")
+		f.problem(v, "This must be a number%s.", f.ofFile(withoutQuotes))
 	case errors.Is(err, money.ErrNotANumber):
 		f.problem(v, "This is not a decimal number; write it without commas, such as 500.")
 	case errors.Is(err, money.ErrTooPrecise):
 		f.problem(v, "An amount in %s has at most %d decimals.", c.Code, c.Decimals)
+	case errors.Is(err, money.ErrTooLong):
+		f.problem(v, "This amount has too many digits.")
+	case errors.Is(err, money.ErrNotPositive):
+		f.problem(v, "The amount must be above zero.")
 	case err != nil:
-		f.problem(v, "This amount %s.", err)
+		f.problem(v, "The amount is too large.")
 	}
 	return amount
 }
@@ -340,7 +365,7 @@ func wholeNumber(least, most int) func(fields, string) int {
 		}
 		n, err := strconv.Atoi(v.Value)
 		if err != nil || !plain || n < least || n > most || strconv.Itoa(n) != v.Value {
-			f.problem(v, "This must be a whole number from %d to %d, without quotes.", least, most)
+			f.problem(v, "This must be a whole number from %d to %d%s.", least, most, f.ofFile(withoutQuotes))
 			return 0
 		}
 		return n
@@ -356,7 +381,8 @@ func (f fields) percent(name string) money.Number {
 	hundredths := money.Currency{Decimals: 2}
 	rate, err := hundredths.ParseSigned(money.Number(v.Value))
 	if err != nil || !plain || rate < 0 || rate > 100_00 {
-		f.problem(v, "This must be a rate in percent, from 0 to 100, with at most 2 decimals and without quotes, such as 19.")
+		f.problem(v, "This must be a rate in percent, from 0 to 100, with at most 2 decimals%s, such as 19.",
+			f.ofFile(" and without quotes"))
 		return ""
 	}
 	return money.Number(strings.TrimSuffix(strings.TrimRight(hundredths.Format(rate), "0"), "."))
@@ -369,7 +395,7 @@ func (f fields) zone(name string) *time.Location {
 	}
 	_, zone, err := wire.ParseZone(v.Value)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return zone
 }
@@ -400,7 +426,7 @@ func (f fields) days(name string) int {
 	}
 	n, err := strconv.Atoi(v.Value)
 	if err != nil || !plain || n < 1 || n > gift.MaxValidForDays || strconv.Itoa(n) != v.Value {
-		f.problem(v, "This must be a whole number of days from 1 to %d, without quotes.", gift.MaxValidForDays)
+		f.problem(v, "This must be a whole number of days from 1 to %d%s.", gift.MaxValidForDays, f.ofFile(withoutQuotes))
 		return 0
 	}
 	return n
@@ -429,6 +455,9 @@ func (f fields) language(name string) merchant.Language {
 	return l
 }
 
+// withoutQuotes are words about a value that a file has to have bare.
+const withoutQuotes phrase.Text = ", without quotes"
+
 const writeLanguage = "Write language: en (English), de (German), fr (French), es (Spanish) or ja (Japanese)."
 
 // requireLanguage refuses an account that sends gifts and does not say in which language.
@@ -442,7 +471,8 @@ func (f fields) requireLanguage(a *merchant.Account) {
 func (f fields) color(name string) string {
 	v, _, ok := f.scalar(name)
 	if ok && !colorShape.MatchString(v.Value) {
-		f.problem(v, `This is not a color of the form "#0b5fff"; mind the quotes, for YAML takes a bare # for a comment.`)
+		f.problem(v, `This is not a color of the form "#0b5fff"%s.`,
+			f.ofFile("; mind the quotes, for YAML takes a bare # for a comment"))
 	}
 	if !ok {
 		return ""
@@ -468,11 +498,11 @@ func (f fields) picture(name string, side int) (none merchant.AssetHash) {
 		f.problem(v, "This picture is not there any more; choose it again.")
 		return none
 	case f.folder == nil:
-		f.problem(v, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon apply the "+
-			"file's name.")
+		f.inFile(v.Line, v.path, "Pictures are read from beside the set-up file, and this set-up is not a file; give boon "+
+			"apply the file's name.")
 		return none
 	case !fs.ValidPath(v.Value):
-		f.problem(v, "This must be the path of a picture in the set-up file's folder or below it, such as "+
+		f.inFile(v.Line, v.path, "This must be the path of a picture in the set-up file's folder or below it, such as "+
 			"pictures/logo.png, with plain slashes.")
 		return none
 	}
@@ -482,12 +512,12 @@ func (f fields) picture(name string, side int) (none merchant.AssetHash) {
 		if errors.Is(err, fs.ErrNotExist) {
 			reason = "there is no such file"
 		}
-		f.problem(v, "The picture %s is looked for in the set-up file's folder: %s.", v.Value, reason)
+		f.inFile(v.Line, v.path, "The picture %s is looked for in the set-up file's folder: %s.", v.Value, reason)
 		return none
 	}
 	clean, err := picture.Clean(file, side)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 		return none
 	}
 	a := merchant.Asset{AccountID: f.in.account.ID, Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG,
@@ -577,11 +607,11 @@ func (f fields) storefront(name string) guid.ID {
 }
 
 // known reads the id of something that the account has. Whether it has that is asked when the whole account is read.
-func (f fields) known(name, missing string, has func(guid.ID) bool) guid.ID {
+func (f fields) known(name string, missing phrase.Text, has func(guid.ID) bool) guid.ID {
 	id := f.id(name)
 	f.in.later = append(f.in.later, func() {
 		if !id.IsZero() && !has(id) {
-			f.problem(f.values[name], "%s", missing)
+			f.problem(f.values[name], missing)
 		}
 	})
 	return id
@@ -630,10 +660,12 @@ func (f fields) networks(name string) (all merchant.Networks) {
 		p, err := clientip.ParseNetwork(v.Value)
 		line, double := lines[p]
 		switch {
+		case errors.Is(err, clientip.ErrEverywhere):
+			f.problem(v, "%q is every address there is.", v.Value)
 		case err != nil:
-			f.problem(v, "%s.", err)
+			f.problem(v, "%q is not a network such as 10.0.0.0/8, nor an address.", v.Value)
 		case double:
-			f.problem(v, "This network stands in the list on line %d already.", line)
+			f.problem(v, "This network stands in the list%s already.", f.onLine(line))
 		default:
 			lines[p] = v.Line
 			all = append(all, p)
@@ -643,10 +675,10 @@ func (f fields) networks(name string) (all merchant.Networks) {
 }
 
 // idList reads a list of GUIDs, each once, and has each checked, which is at a place of the list.
-func (f fields) idList(name, ifEmpty string, check func(value, guid.ID)) []guid.ID {
+func (f fields) idList(name string, ifEmpty phrase.Text, check func(value, guid.ID)) []guid.ID {
 	members, ok := f.list(name)
 	if ok && len(members) == 0 && len(f.values[name].Content) == 0 {
-		f.problem(f.values[name], "%s", ifEmpty)
+		f.problem(f.values[name], ifEmpty)
 	}
 	lines := make(map[guid.ID]int)
 	for _, v := range members {
@@ -659,7 +691,7 @@ func (f fields) idList(name, ifEmpty string, check func(value, guid.ID)) []guid.
 		switch {
 		case id.IsZero():
 		case double:
-			f.problem(v, "This id stands in the list on line %d already.", line)
+			f.problem(v, "This id stands in the list%s already.", f.onLine(line))
 		default:
 			check(v, id)
 			lines[id] = v.Line
@@ -691,7 +723,7 @@ func (f fields) permissions() (may merchant.Permissions) {
 		f.add(f.at.Line, f.path("role"), "Say what the key may do: give it a role (%s), or a list of permissions (%s).",
 			strings.Join(merchant.RoleNames(), ", "), strings.Join(merchant.PermissionNames(), ", "))
 	case hasRole && hasList && role.Node != nil && list.Node != nil:
-		f.problem(list, "The key has a role on line %d already; give it a role or permissions, not both.", role.Line)
+		f.problem(list, "The key has a role%s already; give it a role or permissions, not both.", f.onLine(role.Line))
 	case hasRole:
 		return f.role()
 	default:
@@ -713,7 +745,8 @@ func (f fields) role() merchant.Permissions {
 	}
 	may, known := merchant.RoleByName(v.Value)
 	if !known {
-		f.problem(v, "%s", noSuch("role", v.Value, merchant.RoleNames()))
+		f.refuse(v, noSuch("There is no such role; did you mean %s?",
+			"There is no such role; there are %s.", v.Value, merchant.RoleNames()))
 	}
 	return may
 }
@@ -727,7 +760,8 @@ func (f fields) permission(v value, before merchant.Permissions) merchant.Permis
 	one, known := merchant.PermissionByName(v.Value)
 	switch {
 	case !known:
-		f.problem(v, "%s", noSuch("permission", v.Value, merchant.PermissionNames()))
+		f.refuse(v, noSuch("There is no such permission; did you mean %s?",
+			"There is no such permission; there are %s.", v.Value, merchant.PermissionNames()))
 		return 0
 	case before.Has(one):
 		f.problem(v, "This permission stands in the list already.")
@@ -758,7 +792,7 @@ func (f fields) items(name string) []merchant.Item {
 		switch {
 		case !ok:
 		case double:
-			f.problem(v, "This item stands in the list on line %d already.", line)
+			f.problem(v, "This item stands in the list%s already.", f.onLine(line))
 		default:
 			lines[is] = v.Line
 			items = append(items, item)
@@ -806,7 +840,7 @@ func (f fields) email(name string) string {
 	}
 	address, err := contact.Parse(contact.Email, normalize.Address(v.Value), nil)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return address
 }
@@ -840,7 +874,7 @@ func (f fields) secret(name string) (_ merchant.KeyHash, hint string, saysTest, 
 	}
 	hash := merchant.HashKey(v.Value)
 	if line, double := f.secrets[hash]; double {
-		f.problem(v, "Another key on line %d has this secret already; each key needs one of its own.", line)
+		f.problem(v, "Another key%s has this secret already; each key needs one of its own.", f.onLine(line))
 	}
 	f.secrets[hash] = v.Line
 	saysTest = merchant.PublishedTestSecret(v.Value) || merchant.SaysTest(v.Value) && !merchant.PublishedSecret(v.Value)
@@ -855,7 +889,7 @@ func (f fields) timeOfDay(name string) time.Duration {
 	}
 	at, err := time.Parse("15:04", v.Value)
 	if err != nil || at.Hour() >= 12 || len(v.Value) != 5 {
-		f.problem(v, `This must be a time before noon, in quotes, such as "04:00".`)
+		f.problem(v, `This must be a time before noon%s, such as "04:00".`, f.ofFile(", in quotes"))
 		return 0
 	}
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute

@@ -56,7 +56,7 @@ func checkLocation(f fields, l *merchant.Location) {
 	identifier := f.fieldOf(at, "identifier")
 	if line, double := f.in.once("identifier "+l.PointOfSale, identifier.Line); double {
 		f.problem(identifier,
-			"Another location on line %d has this identifier already; a till could mean either.", line)
+			"Another location%s has this identifier already; a till could mean either.", f.onLine(line))
 	}
 }
 
@@ -79,7 +79,7 @@ func checkSubscription(f fields, s *merchant.Subscription) {
 			merchant.DistributionProgram.ID, merchant.DistributionProgram.Name)
 	default:
 		if line, double := f.in.once("program "+s.ProgramID.String(), at.Line); double {
-			f.problem(at, "The account subscribes to this program on line %d already; name all locations there.", line)
+			f.problem(at, "The account subscribes to this program%s already; name all locations there.", f.onLine(line))
 		}
 	}
 	if s.Reloadable && program.Promotional {
@@ -120,7 +120,7 @@ func checkBooks(f fields, a *merchant.Account) {
 
 func checkPerson(f fields, p *merchant.Person) {
 	if line, double := f.in.once("person "+p.Name, f.at.Line); double && p.Name != "" {
-		f.problem(f.values["name"], "There is a person of this name on line %d already; people sign in by their names.",
-			line)
+		f.problem(f.values["name"], "There is a person of this name%s already; people sign in by their names.",
+			f.onLine(line))
 	}
 }

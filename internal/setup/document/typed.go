@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -82,11 +81,6 @@ func ReadTyped(account Fields, pictures []merchant.Asset, allow merchant.Webhook
 	}
 	return r.read(func(f *File) { r.setup(value{Node: tree(Fields{"accounts": []any{account}})}, f) })
 }
-
-// ofFiles takes out of sentences what they say of files.
-var ofFiles = strings.NewReplacer(" on line 0", "", ", without quotes", "", " and without quotes", "",
-	", in quotes", "", "; mind the quotes, for YAML takes a bare # for a comment", "",
-	"; boon id --into typed writes every id that is missing", "")
 
 // asTyped is the text of a scalar; "": it is none.
 func (v value) asTyped() string {

@@ -31,8 +31,8 @@ func (f fields) pem(name string) (v value, text []byte, ok bool) {
 			"beside it.")
 		return v, nil, false
 	case !fs.ValidPath(v.Value):
-		f.problem(v, "This must be the path of a file in the set-up file's folder or below it, such as wallet/apple.pem, "+
-			"with plain slashes.")
+		f.inFile(v.Line, v.path, "This must be the path of a file in the set-up file's folder or below it, such as "+
+			"wallet/apple.pem, with plain slashes.")
 		return v, nil, false
 	}
 	file, err := f.folder.Open(v.Value)
@@ -42,11 +42,11 @@ func (f fields) pem(name string) (v value, text []byte, ok bool) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.problem(v, "The file %s is looked for in the set-up file's folder: there is no such file.", v.Value)
+		f.inFile(v.Line, v.path, "The file %s is looked for in the set-up file's folder: there is no such file.", v.Value)
 	case err != nil:
-		f.problem(v, "The file %s is looked for in the set-up file's folder: it cannot be read.", v.Value)
+		f.inFile(v.Line, v.path, "The file %s is looked for in the set-up file's folder: it cannot be read.", v.Value)
 	case len(text) > maxPEM:
-		f.problem(v, "The file %s has more than %d bytes; certificates and keys have fewer.", v.Value, maxPEM)
+		f.inFile(v.Line, v.path, "The file %s has more than %d bytes; certificates and keys have fewer.", v.Value, maxPEM)
 	default:
 		return v, text, true
 	}
@@ -61,7 +61,7 @@ func (f fields) read(name string, read func([]byte) (kept string, err error)) st
 	}
 	kept, err := read(text)
 	if err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return kept
 }
@@ -77,7 +77,7 @@ func (f fields) issuer(name string) string {
 		return ""
 	}
 	if err := google.CheckIssuer(v.Value); err != nil {
-		f.problem(v, "%s", err)
+		f.refuse(v, err)
 	}
 	return v.Value
 }
@@ -109,6 +109,6 @@ func checkWallet(f fields, a *merchant.Account) {
 		return // it keeps the one that it has
 	}
 	if _, err := pass.NewSigner(w.Certificate, w.Key); err != nil {
-		f.problem(f.fieldOf(at, "key"), "%s", err)
+		f.refuse(f.fieldOf(at, "key"), err)
 	}
 }

@@ -35,9 +35,9 @@ func (r *reader) webhooks(f fields) []Webhook {
 		if at, _, ok := f.scalar("url"); ok {
 			w.URL = at.Value
 			if err := r.allow.CheckURL(w.URL); err != nil {
-				r.problem(at, "%s", err)
+				r.refuse(at, err)
 			} else if line, double := lines[w.URL]; double {
-				r.problem(at, "Another webhook on line %d has this address already; events would come twice.", line)
+				r.problem(at, "Another webhook%s has this address already; events would come twice.", r.onLine(line))
 			}
 			lines[w.URL] = v.Line
 		}
@@ -67,7 +67,7 @@ func (f fields) eventTypes(name string) (types []string) {
 		_, err := event.CheckTypes([]string{v.Value})
 		switch {
 		case err != nil:
-			f.problem(v, "%s", err)
+			f.refuse(v, err)
 		case slices.Contains(types, v.Value):
 			f.problem(v, "This type stands in the list already.")
 		}

@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"boon.example/internal/wire"
 	"go.yaml.in/yaml/v3"
+
+	"boon.example/internal/base/phrase"
+	"boon.example/internal/wire"
 )
 
 const (
@@ -38,14 +40,14 @@ func (v value) place() Place { return Place{v.Line, v.path} }
 // an attack is refused: anchors, aliases, tags, more than one document, deep nesting. ok is false after a problem.
 func (r *reader) document(data []byte) (_ value, ok bool) {
 	if len(data) > maxFile {
-		r.add(0, "", "A set-up file may have at most %d MiB; this one has %d bytes.", maxFile>>20, len(data))
+		r.inFile(0, "", "A set-up file may have at most %d MiB; this one has %d bytes.", maxFile>>20, len(data))
 		return value{}, false
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := decoder.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		r.add(0, "", empty)
+		r.inFile(0, "", empty)
 		return value{}, false
 	case err != nil:
 		r.syntax(err)
@@ -53,7 +55,7 @@ func (r *reader) document(data []byte) (_ value, ok bool) {
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		r.add(second.Line, "", "A second YAML document begins here (---); a set-up file is one document.")
+		r.inFile(second.Line, "", "A second YAML document begins here (---); a set-up file is one document.")
 	case !errors.Is(err, io.EOF):
 		r.syntax(err)
 	}
@@ -64,7 +66,7 @@ func (r *reader) document(data []byte) (_ value, ok bool) {
 	if root := (value{Node: doc.Content[0]}); !root.empty() {
 		return root, true
 	}
-	r.add(0, "", empty)
+	r.inFile(0, "", empty)
 	return value{}, false
 }
 
@@ -78,23 +80,23 @@ func (r *reader) syntax(err error) {
 			}
 		}
 	}
-	r.add(line, "", "This is not YAML: %s.", text)
+	r.inFile(line, "", "This is not YAML: %s.", text)
 }
 
 // plain notes what makes a tree more than nested mappings, lists and scalars.
 func (r *reader) plain(n *yaml.Node, depth int) {
 	switch {
 	case depth > maxDepth:
-		r.add(n.Line, "", "The nesting is deeper than any set-up needs.")
+		r.inFile(n.Line, "", "The nesting is deeper than any set-up needs.")
 		return
 	case n.Kind == yaml.AliasNode:
-		r.add(n.Line, "", "Aliases (*%s) are not supported in a set-up file; write the value out.", short(n.Value))
+		r.inFile(n.Line, "", "Aliases (*%s) are not supported in a set-up file; write the value out.", short(n.Value))
 		return
 	case n.Anchor != "":
-		r.add(n.Line, "", "Anchors (&%s) are not supported in a set-up file; write the value out where it is needed.",
+		r.inFile(n.Line, "", "Anchors (&%s) are not supported in a set-up file; write the value out where it is needed.",
 			short(n.Anchor))
 	case n.Style&yaml.TaggedStyle != 0:
-		r.add(n.Line, "", "Tags (%s) are not supported in a set-up file; leave it out.", short(n.Tag))
+		r.inFile(n.Line, "", "Tags (%s) are not supported in a set-up file; leave it out.", short(n.Tag))
 	}
 	for _, child := range n.Content {
 		r.plain(child, depth+1)
@@ -102,12 +104,12 @@ func (r *reader) plain(n *yaml.Node, depth int) {
 }
 
 const (
-	scalarKind  = "a single value"
-	mappingKind = "a mapping"
+	scalarKind  phrase.Text = "a single value"
+	mappingKind phrase.Text = "a mapping"
 )
 
 // kind says in the operator's words what a node is.
-func (v value) kind() string {
+func (v value) kind() phrase.Text {
 	switch v.Kind {
 	case yaml.MappingNode:
 		return mappingKind
@@ -143,11 +145,13 @@ func (r *reader) fields(v value, known ...string) fields {
 		first, double := lines[key.Value]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			r.add(key.Line, v.path, "The name of a field must be a plain word.")
+			r.inFile(key.Line, v.path, "The name of a field must be a plain word.")
 			continue
 		case double:
-			r.add(key.Line, child.path, "This field stands on line %d already.", first)
+			r.inFile(key.Line, child.path, "This field stands on line %d already.", first)
 			continue
+		case key.Value == "<<":
+			r.inFile(key.Line, child.path, "Merge keys (<<) are not supported in a set-up file; write the fields out.")
 		case !slices.Contains(known, key.Value):
 			r.add(key.Line, child.path, "%s", unknown(key.Value, known))
 		case child.empty():
@@ -184,8 +188,11 @@ func (f fields) require(names ...string) {
 		case there:
 		case name == "id":
 			f.lacking = append(f.lacking, f.at)
-			f.add(f.at.Line, f.path(name), "This field is required; boon id --into %s writes every id that is missing.",
-				f.file)
+			var how any = phrase.Text("")
+			if !f.typed {
+				how = phrase.New("; boon id --into %s writes every id that is missing", f.file)
+			}
+			f.add(f.at.Line, f.path(name), "This field is required%s.", how)
 		default:
 			f.add(f.at.Line, f.path(name), "This field is required.")
 		}
@@ -235,19 +242,16 @@ func (f fields) list(name string) (_ []value, ok bool) {
 }
 
 // unknown says that a field is not known, and which one may have been meant.
-func unknown(name string, known []string) string {
-	if name == "<<" {
-		return "Merge keys (<<) are not supported in a set-up file; write the fields out."
-	}
-	return noSuch("field", name, known)
+func unknown(name string, known []string) *phrase.Phrase {
+	return noSuch("There is no such field; did you mean %s?", "There is no such field; there are %s.", name, known)
 }
 
-// noSuch says that a name of something is not known, and which one may have been meant.
-func noSuch(what, name string, known []string) string {
+// noSuch says that a name of something is not known: which one may have been meant, or which there are.
+func noSuch(meant, are phrase.Text, name string, known []string) *phrase.Phrase {
 	if best := wire.Closest(name, known); best != "" {
-		return fmt.Sprintf("There is no such %s; did you mean %s?", what, best)
+		return phrase.New(meant, best)
 	}
-	return fmt.Sprintf("There is no such %s; there are %s.", what, strings.Join(known, ", "))
+	return phrase.New(are, strings.Join(known, ", "))
 }
 
 // short keeps what an operator wrote from filling the screen, and control characters off it.

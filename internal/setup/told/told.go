@@ -3,6 +3,7 @@
 package told
 
 import (
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 )
 
@@ -16,7 +17,7 @@ type Record struct {
 }
 
 // Kind says what a record is.
-type Kind string
+type Kind = phrase.Text
 
 const (
 	AccountKind      Kind = "account"

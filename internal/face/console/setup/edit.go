@@ -270,7 +270,7 @@ func (p *pages) apply(r *desk.Request, e *editing, change *edits.Edit) (desk.Vie
 		return p.show(r, e, again)
 	}
 	if refused, is := errors.AsType[edits.Refused](err); is {
-		return desk.View{}, refusal.New(refusal.ValidationFailure, "%s", refused.Error())
+		return desk.View{}, refusal.New(refusal.ValidationFailure, "%s", refused.Said)
 	}
 	if err != nil {
 		return desk.View{}, service.Stored(err)

@@ -78,7 +78,6 @@ type field struct {
 	Lines       [][]field // of rows
 	Picture     string    // the address of the picture that there is; "": there is none
 	Fixed       bool      // what a record is known by, which stays as it is
-	English     bool      // what is wrong with it is said in English, as of a set-up file
 }
 
 // choice is an option with its words.
@@ -96,8 +95,7 @@ type translation struct {
 // fields are the fields of a form with their words.
 func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []field) {
 	for _, i := range in {
-		f := field{Input: i, Label: wordsOf(r, calls, list, i.Name), Hint: wordsOf(r, hints, list, i.Name),
-			English: len(i.Wrong) > 0}
+		f := field{Input: i, Label: wordsOf(r, calls, list, i.Name), Hint: wordsOf(r, hints, list, i.Name)}
 		if f.Label == "" {
 			f.Label = i.Name
 		}
@@ -365,9 +363,10 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 		form.Compare(in, of.New(e.questions, s.theirs))
 	}
 	for _, problem := range s.problems {
-		if !form.Blame(in, problem.Path, problem.Text) {
+		text := r.Words(problem.Said)
+		if !form.Blame(in, problem.Path, text) {
 			where := strings.TrimPrefix(strings.TrimPrefix(problem.Path, "accounts[0]"), ".")
-			to.Wrong = append(to.Wrong, strings.TrimPrefix(where+": "+problem.Text, ": "))
+			to.Wrong = append(to.Wrong, strings.TrimPrefix(where+": "+text, ": "))
 		}
 	}
 	all := p.fields(r, e.section.list, in)
@@ -375,7 +374,7 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 		f := &all[n]
 		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
 		if text := s.badPictures[f.Name]; text != "" {
-			f.Wrong, f.English = []string{text}, false
+			f.Wrong = []string{text}
 		}
 	}
 	if e.section.list == "webhooks" && e.record != nil {
@@ -416,8 +415,8 @@ type savedShown struct {
 	Home     string // the address of the account's console
 	Section  string
 	Changes  []string
-	English  bool     // they are those of a set-up file, which has no other language
-	Notes    []string // likewise
+	English  bool // they are those of a set-up file, which has no other language
+	Notes    []string
 	Keys     []edits.NewKey
 	Webhooks []edits.NewWebhook
 	Undo     string // the edit that takes it back, for a form; "": none does
@@ -445,8 +444,8 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []st
 			to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
 		}
 	}
-	for _, line := range done.Notes {
-		to.Notes = append(to.Notes, strings.TrimPrefix(line, own))
+	for _, n := range done.Notes {
+		to.Notes = append(to.Notes, r.Words(n.Said))
 	}
 	if u := done.Undo; u != nil {
 		was, err := json.Marshal(undone{u.Known, u.Seen, u.Is})

@@ -1,9 +1,11 @@
 package setup
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/picture"
@@ -48,6 +50,9 @@ func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong
 		done()
 		if err != nil {
 			wrong[q.Name] = r.Locale.Text("console.setup.no-picture")
+			if said, is := errors.AsType[*phrase.Phrase](err); is {
+				wrong[q.Name] = r.Words(said)
+			}
 			continue
 		}
 		a := merchant.Asset{Hash: merchant.HashAsset(clean.Bytes), Kind: merchant.PNG, Bytes: clean.Bytes}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -23,10 +24,16 @@ type First struct {
 	Language merchant.Language
 }
 
+// FirstProblem is something that is wrong with a first account.
+type FirstProblem struct {
+	Field string // of the form: name, currency, zone or location; "": it is about no field alone
+	Said  *phrase.Phrase
+}
+
 // Beginner makes the first account of an installation.
 type Beginner interface {
-	// CheckFirst says what is wrong with an account that is to be made: sentences; none: nothing.
-	CheckFirst(First) (wrong []string)
+	// CheckFirst says what is wrong with an account that is to be made; none: nothing.
+	CheckFirst(First) []FirstProblem
 	// BeginFirst makes it, and gives it with the link by which its first till is paired.
 	BeginFirst(context.Context, First) (account guid.ID, pair string, err error)
 }
@@ -73,7 +80,16 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		asked.Wrong = r.Said(refused)
 	}
-	if asked.Wrong = append(asked.Wrong, f.Beginner.CheckFirst(asked.First)...); len(asked.Wrong) > 0 {
+	for _, p := range f.Beginner.CheckFirst(asked.First) {
+		text := r.Words(p.Said)
+		if p.Field != "" {
+			text = r.Locale.Text("console.first."+p.Field) + " " + text
+		}
+		if !slices.Contains(asked.Wrong, text) { // the name is also the storefront's
+			asked.Wrong = append(asked.Wrong, text)
+		}
+	}
+	if len(asked.Wrong) > 0 {
 		return showFirst(asked), nil
 	}
 	// What follows goes on when the browser goes away: half of it would be of use to nobody.

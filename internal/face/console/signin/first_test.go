@@ -33,7 +33,7 @@ type installation struct {
 }
 
 // CheckFirst implements Beginner.
-func (*installation) CheckFirst(First) []string { return nil }
+func (*installation) CheckFirst(First) []FirstProblem { return nil }
 
 // BeginFirst implements Beginner.
 func (i *installation) BeginFirst(ctx context.Context, q First) (guid.ID, string, error) {

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"boon.example/internal/base/phrase"
 )
 
 // Account is a service account of Google, which acts for a merchant.
@@ -40,11 +42,11 @@ const serviceAccount = "service_account"
 func ReadAccount(text []byte) (kept string, err error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
-		return "", errors.New("This is no JSON file of a service account. Make one at Google Cloud, under IAM, Service " +
+		return "", phrase.New("This is no JSON file of a service account. Make one at Google Cloud, under IAM, Service " +
 			"Accounts, Keys.")
 	}
 	if f.Type != serviceAccount || !strings.Contains(f.Email, "@") || f.KeyID == "" {
-		return "", errors.New("This is no file of a service account: such a file has the type service_account, a " +
+		return "", phrase.New("This is no file of a service account: such a file has the type service_account, a " +
 			"client_email, a private_key_id and a private_key.")
 	}
 	if _, err := keyOf(f.Key); err != nil {
@@ -68,12 +70,12 @@ const (
 func keyOf(text string) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil || block.Type != "PRIVATE KEY" || len(block.Bytes) > maxKey {
-		return nil, errors.New("The private_key of this service account cannot be read; take the file as Google gave it.")
+		return nil, phrase.New("The private_key of this service account cannot be read; take the file as Google gave it.")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	key, ok := parsed.(*rsa.PrivateKey)
 	if err != nil || !ok || key.N.BitLen() < minBits || key.N.BitLen() > maxBits {
-		return nil, errors.New("The private_key of this service account is no RSA key of 2,048 to 4,096 bits; take the " +
+		return nil, phrase.New("The private_key of this service account is no RSA key of 2,048 to 4,096 bits; take the " +
 			"file as Google gave it.")
 	}
 	return key, nil
@@ -83,7 +85,7 @@ func keyOf(text string) (*rsa.PrivateKey, error) {
 func NewAccount(kept string) (*Account, error) {
 	var f file
 	if err := json.Unmarshal([]byte(kept), &f); err != nil {
-		return nil, errors.New("The service account cannot be read; apply its file again.")
+		return nil, phrase.New("The service account cannot be read; apply its file again.")
 	}
 	key, err := keyOf(f.Key)
 	if err != nil {
@@ -95,7 +97,7 @@ func NewAccount(kept string) (*Account, error) {
 // CheckIssuer says what is wrong with the digits by which Google knows a merchant: they stand in addresses.
 func CheckIssuer(digits string) error {
 	if digits == "" || len(digits) > 25 || strings.Trim(digits, "0123456789") != "" {
-		return errors.New("This must be the issuer ID of the Google Pay & Wallet Console: up to 25 digits, such as " +
+		return phrase.New("This must be the issuer ID of the Google Pay & Wallet Console: up to 25 digits, such as " +
 			"3388000000012345678.")
 	}
 	return nil
