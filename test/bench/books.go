@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
-	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,8 +35,9 @@ const (
 	booksDays     = 365       // over which the gifts were sold
 	dayEntries    = 1_000_000 // of the day whose closing is measured
 	booksTills    = 2_000     // gifts that tills redeem meanwhile
-	eachReport    = 5         // how often each report is made
 	entriesOfGift = 4
+	checkedDays   = 1         // of those that were summed up past the service
+	booksWritten  = "written" // a file that says that all gifts of a kept store are there
 	// Until a service has run for so long, each report reads the entries of the whole day that is open.
 	booksReady = 150 * time.Second
 )
@@ -71,7 +71,11 @@ func booksSetup() string {
 // books measures reports over a tenth of -books gifts and over all of them, while tills redeem.
 func (h *trial) books() error {
 	var small map[string]time.Duration
-	for _, n := range []int{h.options.books / 10, h.options.books} {
+	sizes := []int{h.options.books / 10, h.options.books}
+	if h.options.keep {
+		sizes = sizes[1:]
+	}
+	for _, n := range sizes {
 		took, err := h.booksOf(n, small)
 		if err != nil {
 			return fmt.Errorf("%d gifts: %w", n, err)
@@ -84,57 +88,88 @@ func (h *trial) books() error {
 // booksOf makes a store with so many gifts, closes its days, and makes every report; it notes how long that took,
 // beside what it took over fewer.
 func (h *trial) booksOf(n int, small map[string]time.Duration) (took map[string]time.Duration, err error) {
-	p, err := newPlace(h.options.stock)
+	day := small != nil || h.options.keep
+	p, made, err := h.booksPlace(n)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, p.stop(), os.RemoveAll(p.dir)) }()
+	defer func() {
+		if err = errors.Join(err, p.stop()); !h.options.keep {
+			err = errors.Join(err, os.RemoveAll(p.dir))
+		}
+	}()
 	if err := p.start(h.name); err != nil {
 		return nil, err
 	}
+	if !made {
+		if err := h.writeBooks(p, n, day); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.closeBooks(p, n, day); err != nil || h.options.repeat == 0 {
+		return nil, err
+	}
+	return h.reports(p, n, small)
+}
+
+// booksPlace is where a store with so many gifts is or will be. It is made where it is not kept from an earlier run.
+func (h *trial) booksPlace(n int) (p *place, made bool, err error) {
+	if !h.options.keep {
+		p, err = newPlace(h.options.stock)
+		return p, false, err
+	}
+	kind, err := kindOf()
+	if err != nil {
+		return nil, false, err
+	}
+	p = &place{dir: filepath.Join(h.options.stock, fmt.Sprintf("books-%s-%d-%s", h.name, n, kind))}
+	_, err = os.Stat(filepath.Join(p.dir, booksWritten))
+	switch {
+	case err == nil:
+		return p, true, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, false, err
+	}
+	return p, false, errors.Join(os.RemoveAll(p.dir), os.MkdirAll(p.dir, 0o755), os.Chmod(p.dir, 0o755))
+}
+
+// writeBooks writes so many gifts into a new store, and the day with many entries if it is asked for.
+func (h *trial) writeBooks(p *place, n int, day bool) error {
 	s, err := store.Open(h.ctx, store.Options{Dir: p.data(), Database: p.database()})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	file, err := setup.Parse("books", []byte(booksSetup()))
 	if err == nil {
 		_, err = file.Apply(h.ctx, s, time.Now(), rand.Reader)
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
-		return nil, err
+		return err
 	}
 	progress("%s: %d gifts with %d entries", stores[h.name], n, entriesOfGift*n)
 	if err := p.writeHistory(h.ctx, booksAccount, n, booksDays*24*time.Hour, booksDays*24*time.Hour, 0); err != nil {
-		return nil, err
+		return err
 	}
-	if small != nil {
+	if day {
 		begun := 10*24*time.Hour + time.Duration(time.Now().UTC().Hour()-6)*time.Hour // in the day, ten days ago
 		err := p.writeHistory(h.ctx, dayAccount, dayEntries/entriesOfGift, begun, time.Hour, begun-6*time.Hour)
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := h.closeBooks(p, n, small != nil); err != nil {
-		return nil, err
-	}
-	return h.reports(p, n, small)
+	return os.WriteFile(filepath.Join(p.dir, booksWritten), nil, 0o644)
 }
 
 // writeHistory writes gifts into the database past the service: over HTTP so many would take hours. They were sold
 // from an age on, evenly over a span; each was redeemed three times between then and another age.
 func (p *place) writeHistory(ctx context.Context, account string, n int, from, span, until time.Duration) error {
-	driver, address := "sqlite", p.data()+"/boon.db"
-	if p.database() != "" {
-		driver, address = "pgx", p.database()
-	}
-	d, err := sql.Open(driver, address)
+	d, err := p.sql()
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	d.SetMaxOpenConns(1)
 	words := postgresWords()
-	if driver == "sqlite" {
+	if p.server == nil {
 		if words, err = sqliteWords(ctx, d); err != nil {
 			return err
 		}
@@ -148,6 +183,20 @@ func (p *place) writeHistory(ctx context.Context, account string, n int, from, s
 	return nil
 }
 
+// sql is one connection to the database, past the service: on PostgreSQL that of the superuser, who alone may leave
+// foreign keys unchecked.
+func (p *place) sql() (*sql.DB, error) {
+	driver, address := "sqlite", p.data()+"/boon.db"
+	if p.server != nil {
+		driver, address = "pgx", p.server.Admin
+	}
+	d, err := sql.Open(driver, address)
+	if err == nil {
+		d.SetMaxOpenConns(1)
+	}
+	return d, err
+}
+
 // words are how a database says what a history is written with.
 type words struct {
 	before, after []string // what guards entries one by one is off meanwhile
@@ -159,8 +208,8 @@ type words struct {
 }
 
 func postgresWords() *words {
-	return &words{before: []string{"ALTER TABLE entry DISABLE TRIGGER USER"},
-		after: []string{"ALTER TABLE entry ENABLE TRIGGER USER", "ANALYZE voucher, entry"}, yes: "true", no: "false",
+	return &words{before: []string{"SET session_replication_role = replica", "SET synchronous_commit = off"},
+		after: []string{"ANALYZE voucher, entry"}, yes: "true", no: "false",
 		blob: func(hex string) string { return `'\x` + strings.ReplaceAll(hex, "-", "") + "'::BYTEA" },
 		id: func(at string, k int) string {
 			return fmt.Sprintf("decode(lpad(to_hex(%s), 12, '0') || '7%03x8' || lpad(to_hex(g.n), 15, '0'), 'hex')", at, k)
@@ -242,6 +291,16 @@ func (h *trial) closeBooks(p *place, n int, day bool) (err error) {
 	if err != nil {
 		return err
 	}
+	if h.options.keep {
+		if err := p.sumUp(h.ctx, d.Accounts[mustParse(booksAccount)], n); err != nil {
+			return fmt.Errorf("summing up: %w", err)
+		}
+		wrong := ""
+		err := s.CheckDays(h.ctx, d.Accounts[mustParse(booksAccount)], checkedDays, func(problem string) { wrong = problem })
+		if err != nil || wrong != "" {
+			return errors.Join(err, errors.New(wrong))
+		}
+	}
 	days, took := 0, time.Duration(0)
 	longest := func(a *merchant.Account) (longest time.Duration, err error) {
 		for {
@@ -254,6 +313,9 @@ func (h *trial) closeBooks(p *place, n int, day bool) (err error) {
 				return longest, err
 			}
 			days, took = days+1, took+time.Since(begun)
+			if days%30 == 0 {
+				progress("%s: %d days closed", stores[h.name], days)
+			}
 			longest = max(longest, time.Since(begun))
 		}
 	}
@@ -266,6 +328,7 @@ func (h *trial) closeBooks(p *place, n int, day bool) (err error) {
 		switch {
 		case err != nil:
 			return err
+		case at == 0: // all were closed before
 		case id == booksAccount:
 			h.report.note("**the books of %s gifts with %s entries**: %d days closed in %.0f s of background, the longest "+
 				"in %.1f s.", thousands(n), thousands(entriesOfGift*n), days, took.Seconds(), at.Seconds())
@@ -321,7 +384,7 @@ func (h *trial) reports(p *place, n int, small map[string]time.Duration) (took m
 		Next: target.Redeem(&load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", booksFront, "bench-sale")})}
 	all := map[string][]time.Duration{}
 	var idle, beside, times []float64
-	for range eachReport {
+	for range h.options.repeat {
 		without, err := h.during(nil, tills)
 		if err != nil {
 			return nil, err
@@ -336,7 +399,7 @@ func (h *trial) reports(p *place, n int, small map[string]time.Duration) (took m
 	figure := func(f float64) float64 { return f }
 	h.report.note("**tills beside reports of %s gifts**: p99 %.2f ms, without reports %.2f ms (medians of %d rounds); "+
 		"%.2f times that without reports (median; %.2f to %.2f).", thousands(n), median(beside, figure),
-		median(idle, figure), eachReport, median(times, figure), slices.Min(times), slices.Max(times))
+		median(idle, figure), h.options.repeat, median(times, figure), slices.Min(times), slices.Max(times))
 	return h.noteReports(n, all, small), nil
 }
 
@@ -378,20 +441,6 @@ func (h *trial) besideReports(service *child, tills load.Plan, asked map[string]
 
 // askReport asks for a report and reads it.
 func askReport(ctx context.Context, service *child, path string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		"http://"+service.address+"/api/integration/reports/"+path, nil)
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Authorization", booksKey)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && (answer.StatusCode != http.StatusOK || len(bytes.TrimSpace(text)) == 0) {
-		err = fmt.Errorf("%d %.300s", answer.StatusCode, text)
-	}
+	_, _, err := service.get(ctx, booksKey, "/api/integration/reports/"+path)
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -189,6 +190,25 @@ func (c *child) metrics() (map[string]float64, error) {
 		all[string(m[1])], _ = strconv.ParseFloat(string(m[2]), 64)
 	}
 	return all, nil
+}
+
+// get asks the service for something with a key, and reads it to the end.
+func (c *child) get(ctx context.Context, key, path string) (text []byte, header http.Header, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.address+path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Body.Close()
+	text, err = io.ReadAll(answer.Body)
+	if err == nil && (answer.StatusCode != http.StatusOK || len(bytes.TrimSpace(text)) == 0) {
+		err = fmt.Errorf("%s: %d %.300s", path, answer.StatusCode, text)
+	}
+	return text, answer.Header, err
 }
 
 // profile writes a CPU profile ("profile") or a trace of goroutines ("trace") of so many seconds to a file.

@@ -47,6 +47,7 @@ type options struct {
 	goodput     float64
 	refusals    time.Duration
 	neighbour   float64
+	neighbours  []string
 	imports     float64
 	sale        float64
 	verify      float64
@@ -58,13 +59,18 @@ type options struct {
 	hookRate    int
 	hookSales   int
 	books       int
+	keep        bool
 }
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	if len(os.Args) > 1 && os.Args[1] == "verify" {
-		if err := beVerify(os.Args[2:]); err != nil {
+	if len(os.Args) > 1 && (os.Args[1] == "verify" || os.Args[1] == "backup") {
+		be := beVerify
+		if os.Args[1] == "backup" {
+			be = beBackup
+		}
+		if err := be(os.Args[2:]); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -121,8 +127,9 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.passes, "passes", 0, "fail when a pass takes longer, at its p99")
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
 	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
+	beside := f.String("neighbours", "", "what others do while tills redeem, of "+namesOf(neighbours)+"; default all")
 	f.Float64Var(&o.neighbour, "neighbour", 0,
-		"fail when a neighbour's orders make the p99 of redemptions more than so many times that of an idle service")
+		"fail when a neighbour makes the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.imports, "imports", 0,
 		"fail when a neighbour's import makes the p99 of redemptions more than so many times that of an idle service")
 	f.Float64Var(&o.verify, "verify", 0,
@@ -132,6 +139,7 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.pages, "pages", 0,
 		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
+	f.BoolVar(&o.keep, "keep", false, "keep the stores of -only books for the next time, and work on those that are kept")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
@@ -143,6 +151,9 @@ func parse(args []string) (o options, err error) {
 	o.stores, o.calls = strings.Split(*stores, ","), strings.Split(*calls, ",")
 	if o.only = names; *only != "" {
 		o.only = strings.Split(*only, ",")
+	}
+	if *beside != "" {
+		o.neighbours = strings.Split(*beside, ",")
 	}
 	for _, name := range o.only {
 		if !slices.Contains(names, name) {
