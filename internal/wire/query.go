@@ -94,7 +94,12 @@ func (q *Query) Instant(name string) (t time.Time) {
 // ends.
 func (q *Query) DayOrInstant(name string, zone *time.Location, end bool) time.Time {
 	s := q.Text(name)
-	if !calendarDate.MatchString(s) {
+	switch {
+	// a + that was not written as %2B has become a space: Instant says so
+	case s != "" && !calendarDate.MatchString(s) && !dateTime.MatchString(strings.ReplaceAll(s, " ", "+")):
+		q.Add(name, "This must be a day such as 2026-11-30, or a date-time such as 2026-11-30T17:00:00Z.")
+		return time.Time{}
+	case !calendarDate.MatchString(s):
 		return q.Instant(name)
 	}
 	day, err := time.Parse(time.DateOnly, s)
