@@ -37,10 +37,10 @@ Example:
 func (c *closeAgainCmd) Run(t *terminal.Terminal) error {
 	id, err := guid.Parse(c.Account)
 	if err != nil {
-		return terminal.UsageError("ACCOUNT is the id of an account")
+		return terminal.UsageError("ACCOUNT must be the id of an account, such as 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01")
 	}
 	if _, err := time.Parse(time.DateOnly, c.Day); err != nil {
-		return terminal.UsageError("DAY is a day such as 2026-11-30")
+		return terminal.UsageError("DAY must be a day such as 2026-11-30")
 	}
 	return c.with(t, true, func(s *store.Store) error {
 		d, err := s.Directory(t)
@@ -49,7 +49,7 @@ func (c *closeAgainCmd) Run(t *terminal.Terminal) error {
 		}
 		account := d.Accounts[id]
 		if account == nil {
-			return terminal.UsageError("ACCOUNT is not the id of an account")
+			return terminal.UsageError("There is no account of this id")
 		}
 		days, err := s.ClosedDays(t, id)
 		if err != nil {
@@ -61,7 +61,7 @@ func (c *closeAgainCmd) Run(t *terminal.Terminal) error {
 		}
 		n := slices.IndexFunc(days, func(d books.Day) bool { return d.Number == number })
 		if n < 0 {
-			return fmt.Errorf("%s is no closed day of the account", c.Day)
+			return fmt.Errorf("%s is not a closed day of the account", c.Day)
 		}
 		// That it is done stands in the trail before.
 		err = s.LogExport(t, event.TrailEntry{AccountID: id, Action: event.DayClosedAgain,

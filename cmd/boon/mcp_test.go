@@ -49,7 +49,7 @@ func TestMCP(t *testing.T) {
 	for _, c := range []struct{ arguments, key, want string }{
 		{"mcp --url " + s.URL, "boon_live_none", "UNAUTHENTICATED"},
 		{"mcp --url " + s.URL, "", "An API key is needed"},
-		{"mcp --url gopher://x", "boon_live_none", "--url is an address"},
+		{"mcp --url gopher://x", "boon_live_none", "--url must be an address"},
 		{"mcp --url http://127.0.0.1:1", "boon_live_none", "No service listens"},
 	} {
 		var out, told strings.Builder

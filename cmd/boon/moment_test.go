@@ -91,4 +91,8 @@ func TestNoServiceIsTold(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", command, code, out.String())
 		}
 	}
+	code, _, log := typed(t, "ping", "--listen", l.Addr().String())
+	if code != exitFailed || !strings.Contains(log, "--listen") || strings.Contains(log, "--url") {
+		t.Errorf("ping: exit %d, %s", code, log)
+	}
 }

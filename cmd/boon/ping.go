@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"boon.example/internal/base/certificate"
@@ -60,7 +62,11 @@ func (c *pingCmd) Run(t *terminal.Terminal) error {
 		return terminal.UsageError("--listen (BOON_LISTEN): " + err.Error())
 	}
 	resp, err := asking.Do(req)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED): // there is no --url here
+		return fmt.Errorf("no service listens at %s: start boon serve there, or name another address in --listen "+
+			"(BOON_LISTEN)", req.URL.Host)
+	case err != nil:
 		return err
 	}
 	defer resp.Body.Close()

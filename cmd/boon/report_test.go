@@ -186,8 +186,8 @@ func TestBooksCloseAgain(t *testing.T) {
 	again := func(account, day string) (int, string, string) {
 		return typed(t, "books", "close-again", "--data", dir, account, day)
 	}
-	for says, args := range map[string][2]string{"is no closed day": {examples.HarborAccount, "2026-11-02"},
-		"DAY is a day": {examples.HarborAccount, "2026-02-30"}, "ACCOUNT is": {"harbor", "2026-11-01"}} {
+	for says, args := range map[string][2]string{"is not a closed day": {examples.HarborAccount, "2026-11-02"},
+		"DAY must be a day": {examples.HarborAccount, "2026-02-30"}, "ACCOUNT must be": {"harbor", "2026-11-01"}} {
 		if code, _, log := again(args[0], args[1]); code == exitOK || !strings.Contains(log, says) {
 			t.Errorf("%v: exit code %d, %s", args, code, log)
 		}

@@ -31,7 +31,7 @@ Example:
 func (c *sheetCmd) Run(t *terminal.Terminal) error {
 	order, err := guid.Parse(c.Order)
 	if err != nil {
-		return terminal.UsageError("ORDERID is the orderID that send-gift answered")
+		return terminal.UsageError("ORDER must be the orderID that send-gift answered")
 	}
 	if c.PublicURL == "" && !c.Revoke {
 		return terminal.UsageError("--public-url (BOON_PUBLIC_URL) says what the link begins with; or give --revoke")

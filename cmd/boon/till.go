@@ -49,7 +49,7 @@ Example:
 func (c *tillPairCmd) Run(t *terminal.Terminal) error {
 	at, err := url.Parse(c.PublicURL)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return terminal.UsageError("--public-url (BOON_PUBLIC_URL) is an address such as https://gifts.example.com.")
+		return terminal.UsageError("--public-url (BOON_PUBLIC_URL) must be an address such as https://gifts.example.com.")
 	}
 	may, _ := merchant.RoleByName("till")
 	for _, name := range c.May {

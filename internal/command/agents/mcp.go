@@ -43,7 +43,7 @@ func (c *MCP) Run(t *terminal.Terminal) error {
 	}
 	address, err := url.Parse(c.URL)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
-		return terminal.UsageError("--url is an address such as https://gifts.example.com.")
+		return terminal.UsageError("--url must be an address such as https://gifts.example.com.")
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "boon-cli", Version: t.Version}, nil)
 	service, err := client.Connect(t, &mcp.StreamableClientTransport{Endpoint: address.JoinPath("mcp").String(),

@@ -38,7 +38,7 @@ Examples:
 func (c *Listen) Run(t *terminal.Terminal) error {
 	to, err := url.Parse(c.Forward)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Hostname() == "" {
-		return terminal.UsageError("--forward is an address such as http://localhost:3000/hook.")
+		return terminal.UsageError("--forward must be an address such as http://localhost:3000/hook.")
 	}
 	api, err := c.Client(t)
 	if err != nil {

@@ -32,7 +32,7 @@ func parseMoment(text string, here *time.Location) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is no time: write a date such as 2026-11-22, with a time such as "+
-		"\"2026-11-22 18:00\" (of this machine's time zone, %s), or with a zone such as 2026-11-22T18:00:00Z", text, here)
+		"\"2026-11-22 18:00\" (in the time zone of this machine), or with a zone such as 2026-11-22T18:00:00Z", text)
 }
 
 // ReadMoment reads the time of a flag.
