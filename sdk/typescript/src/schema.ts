@@ -2007,7 +2007,7 @@ export interface components {
         BreakageBooking: {
             /**
              * Format: double
-             * @description What was added to what was booked for earlier months; below 0: so much of that was taken back.
+             * @description What this booking added to those of earlier months; below 0: how much of them it took back.
              */
             amount: number;
             /**
@@ -2035,7 +2035,7 @@ export interface components {
              */
             rate: number;
         };
-        /** @description The report itself. It is the same whenever it is made again while `escheat` of the set-up is. */
+        /** @description The report itself. If it is made again, it is the same, as long as `escheat` of the set-up is the same. */
         BreakageReport: {
             /**
              * Format: uuid
@@ -2067,7 +2067,7 @@ export interface components {
             rows: components["schemas"]["BreakageRow"][];
             /** @description The account's time zone. */
             timeZone: string;
-            /** @description What is estimated, held against what is booked: for each program and currency of which one of both is not 0, in that order. They are of the whole account; null: the key is limited to locations. */
+            /** @description What is estimated, compared with what is booked: for each program and currency in which one of the two is not 0, in the order of programs and currencies. They are of the whole account; null: the key is limited to locations. */
             totals: components["schemas"]["BreakageTotal"][] | null;
         };
         /** @description How much of what was sold in a month will never be redeemed. */
@@ -2152,7 +2152,7 @@ export interface components {
         CancelGift: {
             /**
              * Format: uuid
-             * @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that.
+             * @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account.
              */
             accountID?: string | null;
             /**
@@ -2175,9 +2175,9 @@ export interface components {
             orderID?: string | null;
             /** @description Why; it stands in the gift's history. */
             reason?: string | null;
-            /** @description Open holds are released first; else a gift of which something is held may not be taken out of use. Default false. */
+            /** @description True: open holds are released first. False: a gift of which something is held may not be taken out of use. Default false. */
             releaseHolds?: boolean | null;
-            /** @description Gifts that may not be taken out of use are left as they are, and the answer names them; else one such gift is a refusal of all. Default false. */
+            /** @description What becomes of gifts that may not be taken out of use. True: they are left as they are, and the answer names them. False: one such gift has all of them refused. Default false. */
             skipNotAllowed?: boolean | null;
             /**
              * Format: uuid
@@ -2404,7 +2404,7 @@ export interface components {
              */
             voucherID: string;
         };
-        /** @description What is to be another way. What is absent stays. */
+        /** @description What is to be changed. What is absent stays as it is. */
         ChangeWebhook: {
             /** @description For people; an empty text takes it away. */
             description?: string | null;
@@ -2431,7 +2431,7 @@ export interface components {
             now: string;
             requestID: components["schemas"]["AnswerID"];
         };
-        /** @description How far the clock of the test account is to be advanced. One of advance and now. */
+        /** @description How far the clock of the test account is to be advanced. Give one of advance and now. */
         ClockChange: {
             /** @description An ISO 8601 duration of whole numbers and at most 50 years, such as P30D, P1Y6M or PT12H; PT0S only does what is due. In the account's time zone. */
             advance?: string | null;
@@ -2626,7 +2626,7 @@ export interface components {
             requestID: components["schemas"]["AnswerID"];
             sha256: components["schemas"]["ReportSum"];
         };
-        /** @description The report itself. It is the same whenever it is made again while the jurisdictions of the set-up are. */
+        /** @description The report itself. If it is made again, it is the same, as long as the set-up names the same jurisdictions. */
         DormantReport: {
             /**
              * Format: uuid
@@ -3096,7 +3096,7 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description The same in words, and what to do, in the language of the answer; null: it goes on, or is over. */
+            /** @description What stoppedCode says, in words, and what to do, in the language of the answer; null: it goes on, or is over. */
             stopped: string | null;
             /**
              * @description Why nobody goes on with it. WRITING_FAILED: its gifts could not be written on. WRITER_ENDED: the instance that wrote them has ended. UNDOER_ENDED: the instance that took it back has ended. Two minutes after an instance was killed, this says so. null: it goes on, or is over.
@@ -3139,7 +3139,7 @@ export interface components {
              * @enum {string}
              */
             state: "STAGED" | "FINISHED" | "UNDOING" | "UNDONE";
-            /** @description The same in words, and what to do, in the language of the answer; null: it goes on, or is over. */
+            /** @description What stoppedCode says, in words, and what to do, in the language of the answer; null: it goes on, or is over. */
             stopped: string | null;
             /**
              * @description Why nobody goes on with it. WRITING_FAILED: its gifts could not be written on. WRITER_ENDED: the instance that wrote them has ended. UNDOER_ENDED: the instance that took it back has ended. Two minutes after an instance was killed, this says so. null: it goes on, or is over.
@@ -3357,7 +3357,7 @@ export interface components {
              * @description The instant of which the report tells: all that was before it counts.
              */
             at: string;
-            /** @description What rows are apart by. */
+            /** @description How the rows are split. */
             groupBy: string[];
             /**
              * @description The name of the report.
@@ -4015,7 +4015,7 @@ export interface components {
              * @description From this instant on.
              */
             from: string;
-            /** @description What rows are apart by. */
+            /** @description How the rows are split. */
             groupBy: string[];
             /**
              * @description The name of the report.
@@ -4846,7 +4846,7 @@ export interface components {
              * @description From this instant on.
              */
             from: string;
-            /** @description What rows are apart by. */
+            /** @description How the rows are split. */
             groupBy: string[];
             /**
              * @description The name of the report.
@@ -4959,7 +4959,7 @@ export interface components {
              */
             unit: "MONEY" | "PIECES";
         };
-        /** @description Nothing is to be said. */
+        /** @description The body has no members. */
         RotateWebhook: Record<string, never>;
         /** @description The new secret. */
         RotateWebhookAnswer: {
@@ -4980,7 +4980,7 @@ export interface components {
         /** @description One gift definition, its recipients and how it was paid. */
         SendGift: {
             /**
-             * @description As what the gifts are attached, beside deliverTo: `pdf`, cards to be printed, ten to a page, or a page for a single gift; `csv`, a table with
+             * @description Beside deliverTo, the form in which the gifts are attached: `pdf`, cards to be printed, ten to a page, or a page for a single gift; `csv`, a table with
              *     one line for each gift. When absent, `pdf`.
              * @enum {string}
              */
@@ -5148,7 +5148,7 @@ export interface components {
              */
             toOrganizationID: string | null;
         };
-        /** @description The report itself. It is the same whenever it is made again while the legal entities of the set-up are. */
+        /** @description The report itself. If it is made again, it is the same, as long as the set-up names the same legal entities. */
         SettlementReport: {
             /**
              * Format: uuid
@@ -5162,7 +5162,7 @@ export interface components {
              * @description From this instant on.
              */
             from: string;
-            /** @description What rows are apart by. */
+            /** @description How the rows are split. */
             groupBy: string[];
             /**
              * @description The name of the report.
@@ -5466,7 +5466,7 @@ export interface components {
         };
         /** @description Which gift to link to nobody. */
         UnlinkCustomer: {
-            /** @description Only if it is linked to this customer. When absent, to whomever it is linked. */
+            /** @description The link ends only if the gift is linked to this customer. When absent, it ends whoever the customer is. */
             customerID?: string | null;
             /**
              * Format: uuid
@@ -5521,7 +5521,7 @@ export interface components {
              */
             accountID: string;
             /**
-             * @description Only where deliverTo is: as what the gift is attached.
+             * @description Only where deliverTo is: the form in which the gift is attached.
              * @enum {string}
              */
             attachment?: "pdf" | "csv";
@@ -5746,7 +5746,7 @@ export interface components {
             /** @description The token in the QR code, 22 letters and digits. A secret, like the code. */
             voucherPublicToken: string | null;
             /**
-             * @description 1 monetary, 2 item, 3 promotional monetary, 4 promotional item. Use isItemType and isPromoType rather.
+             * @description 1 monetary, 2 item, 3 promotional monetary, 4 promotional item. Use isItemType and isPromoType instead.
              * @enum {integer}
              */
             voucherTypeID: 1 | 2 | 3 | 4;
@@ -6039,11 +6039,11 @@ export interface components {
     parameters: {
         /** @description The languages in which you read title and messages of a refusal (RFC 9110, section 12.5.4): see Failures above. It is no part of the request that an Idempotency-Key names. */
         AcceptLanguage: string;
-        /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+        /** @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account. */
         AccountID: string;
         /** @description The `nextCursor` of the page before; absent for the first page. A cursor stays right while records are added. */
         Cursor: string;
-        /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+        /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
         DryRunQuery: "true" | "false";
         /**
          * @description Names this call, so that it can be repeated safely; make a fresh one, such as a GUID, for every new call. See Idempotency above.
@@ -6347,7 +6347,7 @@ export interface operations {
     adjustGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -6464,7 +6464,7 @@ export interface operations {
     blockGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -6578,7 +6578,7 @@ export interface operations {
     cancelGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -6695,7 +6695,7 @@ export interface operations {
     createStock: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -6799,7 +6799,7 @@ export interface operations {
     extendGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -6913,7 +6913,7 @@ export interface operations {
     listGifts: {
         parameters: {
             query?: {
-                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+                /** @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account. */
                 accountID?: components["parameters"]["AccountID"];
                 /** @description Only gifts in this status. */
                 status?: components["schemas"]["Status"];
@@ -6980,7 +6980,7 @@ export interface operations {
     getGift: {
         parameters: {
             query?: {
-                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+                /** @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account. */
                 accountID?: components["parameters"]["AccountID"];
             };
             header?: {
@@ -7020,7 +7020,7 @@ export interface operations {
     getGiftHistory: {
         parameters: {
             query?: {
-                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+                /** @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account. */
                 accountID?: components["parameters"]["AccountID"];
                 /** @description How many to give at most. */
                 limit?: components["parameters"]["Limit"];
@@ -7064,7 +7064,7 @@ export interface operations {
     linkCustomer: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7259,7 +7259,7 @@ export interface operations {
     reinstateGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7373,7 +7373,7 @@ export interface operations {
     replaceGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7491,7 +7491,7 @@ export interface operations {
     rescheduleGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7608,7 +7608,7 @@ export interface operations {
     resendGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7740,7 +7740,7 @@ export interface operations {
     sendGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7844,7 +7844,7 @@ export interface operations {
     transferBalance: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -7964,7 +7964,7 @@ export interface operations {
     unblockGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -8078,7 +8078,7 @@ export interface operations {
     unlinkCustomer: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -8234,7 +8234,7 @@ export interface operations {
                 expectCount: number;
                 /** @description What the gifts of money must come to. */
                 expectTotal: string;
-                /** @description Whether the other lines are imported where some are refused. */
+                /** @description Whether the other lines are imported if some are refused. */
                 leaveOutRefused?: "true" | "false";
                 /** @description Whether cards without PINs are imported whose codes lie so close together that one would be guessed within a year. Then they are taken at tills only: no platform takes them, nor a key without the permission tills-only. Their first use gives them a new code. */
                 tillsOnly?: "true" | "false";
@@ -8293,7 +8293,7 @@ export interface operations {
                 expectCount?: number;
                 /** @description What the gifts of money must come to. */
                 expectTotal?: string;
-                /** @description Whether the other lines are imported where some are refused. */
+                /** @description Whether the other lines are imported if some are refused. */
                 leaveOutRefused?: "true" | "false";
                 /** @description Whether cards without PINs are imported whose codes lie so close together that one would be guessed within a year. Then they are taken at tills only: no platform takes them, nor a key without the permission tills-only. Their first use gives them a new code. */
                 tillsOnly?: "true" | "false";
@@ -8544,7 +8544,7 @@ export interface operations {
     activateGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
                 receipt?: components["parameters"]["ReceiptQuery"];
@@ -8670,7 +8670,7 @@ export interface operations {
     captureHold: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
                 receipt?: components["parameters"]["ReceiptQuery"];
@@ -8790,7 +8790,7 @@ export interface operations {
     cashOutGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
                 receipt?: components["parameters"]["ReceiptQuery"];
@@ -8919,7 +8919,7 @@ export interface operations {
     holdGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -9084,7 +9084,7 @@ export interface operations {
     redeemGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
                 receipt?: components["parameters"]["ReceiptQuery"];
@@ -9214,7 +9214,7 @@ export interface operations {
     redeemGifts: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -9343,7 +9343,7 @@ export interface operations {
     releaseHold: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -9464,7 +9464,7 @@ export interface operations {
     reloadGift: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
                 /** @description `true` has the answer have a receipt for the till to print. It is no part of the request that an Idempotency-Key names: a repeat gets the first answer, with or without a receipt. */
                 receipt?: components["parameters"]["ReceiptQuery"];
@@ -9594,7 +9594,7 @@ export interface operations {
     reverseActivation: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -9715,7 +9715,7 @@ export interface operations {
     reverseRedemption: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -9842,7 +9842,7 @@ export interface operations {
     reverseReload: {
         parameters: {
             query?: {
-                /** @description `true` asks what the call would be answered, and has nothing done: see Dry runs above. */
+                /** @description With `true`, nothing is done, and the answer says what the call would have been answered: see Dry runs above. */
                 dryRun?: components["parameters"]["DryRunQuery"];
             };
             header?: {
@@ -10319,7 +10319,7 @@ export interface operations {
             query?: {
                 /** @description The instant. A date is the end of that day in the account's time zone, or now if the day is today. Absent: now. */
                 at?: string;
-                /** @description What rows are apart by: program, organization, currency, month. Several have commas between them. Currencies, promotional gifts and item gifts are always apart. */
+                /** @description How the rows are split: program, organization, currency, month. Write commas between several. Currencies, promotional gifts and item gifts always have rows of their own. */
                 groupBy?: string;
                 /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
                 format?: "json" | "csv";
@@ -10365,7 +10365,7 @@ export interface operations {
                 from: string;
                 /** @description Before when. A date is the end of that day, or now if the day is today. Absent: now. */
                 to?: string;
-                /** @description What rows are apart by: organization, day, program, key. Several have commas between them. Currencies, promotional gifts and item gifts are always apart. */
+                /** @description How the rows are split: organization, day, program, key. Write commas between several. Currencies, promotional gifts and item gifts always have rows of their own. */
                 groupBy?: string;
                 /** @description json, or csv: the rows with a name beside each id, and after an empty line what proves the report. SHA-256 is that of the JSON form. */
                 format?: "json" | "csv";
@@ -10495,7 +10495,7 @@ export interface operations {
     getRequest: {
         parameters: {
             query?: {
-                /** @description Of a system key, the account that is meant; may be left out where it serves one only. With the key of an account it must be that. */
+                /** @description The account that is meant. A system key that serves several accounts must name one of them. With the key of an account, it can only be that account. */
                 accountID?: components["parameters"]["AccountID"];
                 /** @description Only this operation, where one key served several. */
                 operation?: components["schemas"]["Operation"];
