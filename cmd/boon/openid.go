@@ -12,7 +12,7 @@ import (
 // openIDFlags say with which OpenID Connect provider staff may sign in to the console.
 type openIDFlags struct {
 	Issuer     string `setting:"file" name:"openid-issuer" placeholder:"URL" help:"OpenID Connect provider by which staff sign in to the console, such as https://login.example.com; see docs/operating/sign-in.md."`
-	ClientID   string `setting:"file" name:"openid-client-id" placeholder:"ID" help:"As which client this service is known to the provider."`
+	ClientID   string `setting:"file" name:"openid-client-id" placeholder:"ID" help:"The id that this service has at the provider."`
 	SecretFile string `setting:"file" name:"openid-client-secret-file" placeholder:"FILE" help:"File with the secret of that client."`
 }
 

@@ -17,7 +17,7 @@ import (
 
 // logFlags say what is logged and how.
 type logFlags struct {
-	LogLevel  string `setting:"file" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"Log this and what is graver: ${enum}. Default: ${default}."`
+	LogLevel  string `setting:"file" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"Log lines of this level and of graver ones: ${enum}. Default: ${default}."`
 	LogFormat string `setting:"file" enum:"json,text" default:"json" placeholder:"WORD" help:"How the log is written: ${enum}. Default: ${default}."`
 }
 

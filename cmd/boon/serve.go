@@ -27,23 +27,23 @@ type serveCmd struct {
 	Listen      string        `setting:"file" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen; port 0 picks a free one. Default: ${default}."`
 	Data        string        `setting:"file" default:"./boon-data" placeholder:"DIR" help:"Folder of the key file and the embedded database; made if it is not there. Default: ${default}."`
 	KeyFile     string        `setting:"file" name:"key-file" placeholder:"FILE" help:"${keyFile}"`
-	Check       bool          `help:"Say what the service would say at its start, change nothing, and end: with 1 where it would refuse, or where something looks wrong."`
+	Check       bool          `help:"Say what the service would say at its start, change nothing, and end: with 1 if it would refuse to start, or if something looks wrong."`
 	PublicURL   string        `setting:"file" name:"public-url" placeholder:"URL" help:"How recipients reach this service; gift links begin with it. Default: where it listens."`
-	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else. Where --listen is beyond loopback, /metrics is served nowhere else."`
-	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them. Refused where links lead beyond this machine."`
-	Anyway      bool          `setting:"file" name:"outbox-anyway" help:"With --outbox: also where others than this machine can open it, with every code in it."`
+	AdminListen string        `setting:"file" name:"admin-listen" placeholder:"HOST:PORT" help:"Serve /metrics there instead of beside everything else. If --listen is not loopback, /metrics is served nowhere else."`
+	Outbox      bool          `setting:"file" help:"For development: keep e-mail and SMS and show them at /outbox, instead of refusing gifts that need them. Refused if links of gifts lead beyond this machine."`
+	Anyway      bool          `setting:"file" name:"outbox-anyway" help:"With --outbox: show it to other machines, too, with every code in it."`
 	KeepDays    int           `setting:"file" name:"keep-requests" default:"30" placeholder:"DAYS" help:"Days after which idempotency records of calls that move no value are deleted; at least 30. Those of redemptions, reversals and holds are kept for ever. Default: ${default}."`
 	SMTP        string        `setting:"file" name:"smtp" placeholder:"URL" help:"Send e-mail through this server: smtp://user:password@host:587?from=ADDRESS, or smtps://…; see docs/operating/delivery.md."`
 	SMS         string        `setting:"file" name:"sms" placeholder:"URL" help:"Send SMS through this gateway, such as twilio://SID:TOKEN@api.twilio.com?from=+1…; see docs/operating/delivery.md."`
-	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again. Default: ${default}."`
-	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none; behind a proxy, all clients are then one."`
+	RetryFor    time.Duration `setting:"file" name:"delivery-retry-for" default:"24h" placeholder:"TIME" help:"How long a message that is refused for now is tried again and again. Default: ${default}."`
+	Proxies     string        `setting:"file" name:"trusted-proxies" placeholder:"NET,NET" help:"Addresses or networks of reverse proxies whose X-Forwarded-For is believed, such as 127.0.0.1,10.0.0.0/8. Default: none: behind a proxy, all clients then count as one."`
 	CashOutLaw  string        `setting:"file" name:"cash-out-law" placeholder:"FILE" help:"Table of the laws that let guests ask for the rest of a gift in cash, as JSON, in place of the one of this program; see docs/operating/install.md. No legal advice."`
-	Webhooks    string        `setting:"file" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks such as 10.1.0.0/16 whose webhooks may be called although they are not public, by http too."`
+	Webhooks    string        `setting:"file" name:"webhooks-allow" placeholder:"NET,NET" help:"Networks, such as 10.1.0.0/16, in which webhooks may be called although they are not public, also by http."`
 	openIDFlags
 	fontFolder
 	logFlags
 	tlsFlags
-	GiftCache int64  `setting:"file" name:"gift-cache" default:"64" placeholder:"MB" help:"Megabytes of memory for gifts that were looked up, in the clear, where the database is the embedded one; 0: none are kept there. Default: ${default}."`
+	GiftCache int64  `setting:"file" name:"gift-cache" default:"64" placeholder:"MB" help:"With the embedded database: megabytes of memory for gifts that were looked up, in the clear. 0: none are kept. Default: ${default}."`
 	Database  string `setting:"file" placeholder:"URL" help:"PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, in place of the embedded one; --data then holds the key file only. May be used by many instances, each with the same key file."`
 }
 
@@ -52,9 +52,9 @@ const maxGiftCache = 64 << 10
 
 func (serveCmd) Help() string {
 	return `Runs until it is told to stop (Ctrl-C, SIGTERM), then finishes what is in flight. When it is ready it prints one line,
-"listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line. The first of them tell version,
-store, gateways, public URL and accounts, and what looks wrong. SIGHUP has it read the log level and the
-certificate again; a certificate that changes is read again within seconds anyway.
+"listening on http://HOST:PORT", on standard output; its log goes to standard error, one JSON object a line. The first lines tell version,
+store, gateways, public URL and accounts, and what looks wrong. After SIGHUP it reads the log level and the
+certificate again. A certificate that changes is read again within seconds anyway.
 
 Example:
 
@@ -63,8 +63,8 @@ Example:
     boon serve --config /etc/boon.yaml --listen 0.0.0.0:8080 --public-url https://gifts.example.com
     boon serve --config /etc/boon.yaml --listen :443 --acme gifts.example.com
 
-A service without a set-up knows nobody. It prints a link besides, by which the first account, a location, a storefront and a till are
-made in a browser; or else: boon apply --help. The interface is described at /docs.`
+A service without a set-up knows nobody. It also prints a link: whoever opens it makes the first account, a location, a storefront and a
+till in a browser. Or make them from a file: boon apply --help. The interface is described at /docs.`
 }
 
 // fontFolder is the flag of the commands that print, or tell what cannot be printed.

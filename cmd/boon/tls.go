@@ -22,8 +22,8 @@ type acmeFlags struct {
 	ACME          string `setting:"file" name:"acme" placeholder:"DOMAIN" help:"Speak TLS, with a certificate for this name that is got and renewed by ACME, and kept in --data; you agree to the terms of its authority. For one instance, whose ports 443 (--listen) or 80 the authority reaches under this name."`
 	ACMEListen    string `setting:"file" name:"acme-listen" default:":80" placeholder:"HOST:PORT" help:"With --acme: answer the authority there by plain HTTP, and lead everybody else to https; none: nowhere. Default: ${default}."`
 	ACMEDirectory string `setting:"file" name:"acme-directory" placeholder:"URL" help:"The authority's ACME directory. Default: Let's Encrypt's."`
-	ACMERoot      string `setting:"file" name:"acme-root" placeholder:"FILE" help:"Root that the directory's own certificate comes from, as PEM, where it is none of the system's."`
-	ACMEContact   string `setting:"file" name:"acme-contact" placeholder:"ADDRESS" help:"E-mail address that the authority is told. Default: none."`
+	ACMERoot      string `setting:"file" name:"acme-root" placeholder:"FILE" help:"Root certificate of the authority's own server, as PEM, if the system does not know it."`
+	ACMEContact   string `setting:"file" name:"acme-contact" placeholder:"ADDRESS" help:"E-mail address to tell the authority. Default: none."`
 }
 
 // acmeFolder is where in the data folder the account, the certificate and their keys are kept.
