@@ -60,6 +60,8 @@ type options struct {
 	hookSales   int
 	books       int
 	keep        bool
+	large       int
+	slower      float64
 }
 
 func main() {
@@ -140,6 +142,8 @@ func parse(args []string) (o options, err error) {
 		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
 	f.BoolVar(&o.keep, "keep", false, "keep the stores of -only books for the next time, and work on those that are kept")
+	f.IntVar(&o.large, "large", 5_000_000, "gifts of the larger store that the first one is compared with")
+	f.Float64Var(&o.slower, "slower", 0, "fail when a call among so many takes more than so many times as long")
 	f.Float64Var(&o.goodput, "goodput", 0,
 		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
@@ -228,6 +232,7 @@ type part struct {
 var parts = []part{
 	{"rates", false, (*trial).rates},
 	{"toast", true, (*trial).toast},
+	{"large", true, (*trial).large},
 	{"orders", false, (*trial).orders},
 	{"neighbour", true, (*trial).neighbour},
 	{"imports", true, (*trial).imports},
