@@ -26,8 +26,8 @@ func (a *app) start(ctx context.Context, worker *delivery.Worker) {
 	a.jobs.Start(a.list()...)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.running, a.stopBackground = running, cancel
-	for _, run := range []func(context.Context){a.store.WatchEvents(), a.watchStore(), a.auditor.Run, a.tests.Run,
-		a.api.MakeDocs} {
+	for _, run := range []func(context.Context){a.store.WatchEvents(), a.watchStore(), a.auditor.Run,
+		a.tests.Run} {
 		a.background.Go(func() { run(running) })
 	}
 	if a.Certificate != nil && a.Certificate.Run != nil {

@@ -2,14 +2,12 @@ package api
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -62,7 +60,8 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 var docPatterns = []string{"/openapi.json", "/openapi-3.0.json", "/docs", "/docs/errors", "/docs/{page}",
 	"/docs/reference/{operation}", "/docs/assets/{file}"}
 
-// docPages gives the OpenAPI files and the pages that are made of it, by path.
+// docPages gives the OpenAPI files and the pages that are made of it, by path. It is a fifth of a second's work, and
+// they take 7 MB, so the first call for one has them made: most services never show them.
 func docPages(version, publicURL string) map[string]reference.Page {
 	file := OpenAPI(version, publicURL)
 	pages, err := reference.Pages(file, version, publicURL)
@@ -72,18 +71,6 @@ func docPages(version, publicURL string) map[string]reference.Page {
 	pages["/openapi.json"] = reference.Page{Type: "application/json", Body: file}
 	pages["/openapi-3.0.json"] = reference.Page{Type: "application/json", Body: OpenAPI30(version, publicURL)}
 	return pages
-}
-
-// docsDelay keeps the pages of /docs out of the way of the first calls of a service that has just started.
-const docsDelay = 3 * time.Second
-
-// MakeDocs makes all pages of /docs in a moment, a fifth of a second's work, which else the first call for one does.
-func (a *API) MakeDocs(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(docsDelay):
-		a.docs()
-	}
 }
 
 // serveDocs answers GET with a page.
