@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"boon.example/internal/base/phrase"
@@ -65,6 +66,11 @@ func (t *Table) separator() (record, error) {
 		first, err = t.records.next()
 		return first, err
 	}
+	if err == nil && numbered(string(first.text)) {
+		if first, err = t.records.next(); err != nil {
+			return first, err
+		}
+	}
 	most := 0
 	for _, comma := range []byte{',', ';', '\t'} {
 		if n := strings.Count(string(first.text), string(rune(comma))); n > most {
@@ -72,6 +78,17 @@ func (t *Table) separator() (record, error) {
 		}
 	}
 	return first, err
+}
+
+// numbered reports whether a line numbers the columns, as YITH's plugin for WooCommerce does in front of their names.
+func numbered(line string) bool {
+	columns := strings.Split(strings.TrimSpace(line), ",")
+	for n, column := range columns {
+		if column != strconv.Itoa(n) {
+			return false
+		}
+	}
+	return len(columns) > 2
 }
 
 // name takes the names of the columns from a line.
