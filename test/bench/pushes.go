@@ -313,6 +313,6 @@ func (p *phones) profiled(wallet bool, round int) (wait func() error) {
 	}
 	file := fmt.Sprintf("%s-%s-pushes-%t.pprof", p.options.profile, p.name, wallet)
 	done := make(chan error, 1)
-	go func() { done <- p.service.profile(file, max(1, int(hookTime(p.options).Seconds()))) }()
+	go func() { done <- p.service.profile(file, "profile", max(1, int(hookTime(p.options).Seconds()))) }()
 	return func() error { return <-done }
 }
