@@ -139,6 +139,8 @@ var arrows = map[string][]string{
 		"internal/base/durable",
 		"internal/command/terminal",
 		"internal/event",
+		"internal/export",
+		"internal/gift",
 		"internal/guid",
 		"internal/intake",
 		"internal/intake/page",

@@ -34,3 +34,16 @@ type importListCmd struct {
 func (c *importListCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error { return c.Do(t, s) })
 }
+
+type exportCmd struct {
+	movein.Export
+	database
+}
+
+// Run writes an export.
+func (c *exportCmd) Run(t *terminal.Terminal) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return c.with(t, true, func(s *store.Store) error { return c.Do(t, s) })
+}

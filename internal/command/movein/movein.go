@@ -1,4 +1,5 @@
-// Package movein has the commands that bring gifts of another system in, and check what became of them.
+// Package movein has the commands that bring gifts of another system in, check what became of them, and write gifts out
+// for another system.
 package movein
 
 import (

@@ -1,4 +1,4 @@
-package main
+package movein
 
 import (
 	"errors"
@@ -18,7 +18,8 @@ import (
 	"boon.example/internal/store"
 )
 
-type exportCmd struct {
+// Export writes what Boon keeps of the gifts of an account.
+type Export struct {
 	What      string        `arg:"" enum:"gifts,entries" placeholder:"gifts|entries" help:"gifts: each as it is now. entries: everything that ever happened to them."`
 	Account   string        `required:"" placeholder:"ID" help:"Whose gifts."`
 	Format    export.Format `enum:"csv,jsonl,hledger" default:"csv" help:"csv: for spreadsheets and boon import; jsonl: an object in each line; hledger: plain text accounting. Default: ${default}."`
@@ -26,10 +27,10 @@ type exportCmd struct {
 	To        time.Time     `placeholder:"TIME" help:"Only those before then."`
 	WithCodes bool          `help:"Write whole codes and verification codes. Needs --out. Default: the last four digits."`
 	Out       string        `placeholder:"FILE" help:"The file, which must not exist yet. Only you can read it. Default: standard output."`
-	database
 }
 
-func (exportCmd) Help() string {
+// Help is the text of boon export --help.
+func (Export) Help() string {
 	return `Writes what Boon keeps of an account's gifts, so that you can take it elsewhere. The service can run meanwhile: the file tells
 everything as it is at one moment. The audit trail notes the export before the first line is written.
 
@@ -42,10 +43,9 @@ Example:
     boon export entries --account 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 --from 2026-01-01 --to 2027-01-01 --format jsonl --out 2026.jsonl`
 }
 
-// Run writes the export.
-func (c *exportCmd) Run(t *terminal.Terminal) error {
-	account, err := guid.Parse(c.Account)
-	switch {
+// Check refuses flags that do not go together.
+func (c *Export) Check() error {
+	switch _, err := guid.Parse(c.Account); {
 	case err != nil:
 		return terminal.UsageError("--account is not the id of an account")
 	case c.WithCodes && c.Out == "":
@@ -56,25 +56,32 @@ func (c *exportCmd) Run(t *terminal.Terminal) error {
 	case !c.From.IsZero() && !c.To.IsZero() && !c.From.Before(c.To):
 		return terminal.UsageError("--from must be before --to")
 	}
-	return c.with(t, true, func(s *store.Store) error {
-		d, err := s.Directory(t)
-		if err != nil {
-			return err
-		}
-		a := d.Accounts[account]
-		if a == nil {
-			return terminal.UsageError("--account is not the id of an account")
-		}
-		if c.Out == "" {
-			_, err := c.write(t, s, a, t.Stdout)
-			return err
-		}
-		return c.toFile(t, s, a)
-	})
+	return nil
+}
+
+// Do writes the export.
+func (c *Export) Do(t *terminal.Terminal, s *store.Store) error {
+	account, err := guid.Parse(c.Account)
+	if err != nil {
+		return err
+	}
+	d, err := s.Directory(t)
+	if err != nil {
+		return err
+	}
+	a := d.Accounts[account]
+	if a == nil {
+		return terminal.UsageError("--account is not the id of an account")
+	}
+	if c.Out == "" {
+		_, err := c.write(t, s, a, t.Stdout)
+		return err
+	}
+	return c.toFile(t, s, a)
 }
 
 // toFile writes the export into a new file, which has its name once it is whole.
-func (c *exportCmd) toFile(t *terminal.Terminal, s *store.Store, a *merchant.Account) (err error) {
+func (c *Export) toFile(t *terminal.Terminal, s *store.Store, a *merchant.Account) (err error) {
 	if _, err := os.Lstat(c.Out); err == nil {
 		return terminal.UsageError("--out: there is a file of this name already")
 	}
@@ -99,7 +106,7 @@ func (c *exportCmd) toFile(t *terminal.Terminal, s *store.Store, a *merchant.Acc
 }
 
 // write notes the export in the audit trail, and writes it.
-func (c *exportCmd) write(t *terminal.Terminal, s *store.Store, a *merchant.Account, to io.Writer) (int, error) {
+func (c *Export) write(t *terminal.Terminal, s *store.Store, a *merchant.Account, to io.Writer) (int, error) {
 	now := time.Now()
 	o := export.Options{Format: c.Format, Account: a, Codes: c.WithCodes, At: now}
 	trail := event.TrailEntry{AccountID: a.ID, Action: event.GiftsExported,
