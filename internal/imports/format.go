@@ -38,8 +38,8 @@ const (
 	Held         Field = "held"        // refuses a gift of which a part is held
 )
 
-// about reports whether a field is about people or a sale: an export may name two of each, such as who bought a gift and
-// who got it. Then the name that its map has first says whose the gift is. Of value, time and state there is one.
+// about reports whether a field is about people or a sale: an export may name two of each, such as who bought a gift
+// and who got it. Then the name that its map has first says whose the gift is. Of value, time and state there is one.
 func (f Field) about() bool { return f == Recipient || f == Contact || f == Reference }
 
 // Fields are all of them.
@@ -51,7 +51,8 @@ func Fields() []Field {
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.
 type Format struct {
 	System merchant.System `yaml:"system"`
-	// the names that the columns have. Case, spaces, dashes, underscores, apostrophes and question marks make no difference
+	// the names that the columns have. Case, spaces, dashes, underscores, apostrophes and question marks
+	// make no difference
 	Columns map[Field][]string `yaml:"columns"`
 	// the names of columns of balances that count the smallest unit of the currency, such as cents
 	Minor []string `yaml:"minor"`
@@ -103,16 +104,16 @@ func (f *Format) columns(names []string) (map[Field]int, error) {
 		}
 	}
 	for _, field := range Fields() {
-		rank := func(name string) int {
+		place := func(name string) int {
 			return slices.IndexFunc(f.Columns[field], func(known string) bool { return plain(known) == plain(name) })
 		}
 		for n, name := range names {
 			other, twice := at[field]
 			switch {
-			case rank(name) < 0:
-			case !twice || field.about() && rank(name) < rank(names[other]):
+			case place(name) < 0:
+			case !twice || field.about() && place(name) < place(names[other]):
 				at[field] = n
-			case !field.about() || rank(name) == rank(names[other]):
+			case !field.about() || place(name) == place(names[other]):
 				add(phrase.New("The columns %q and %q both say %s: leave one out.", names[other], name, field))
 			}
 		}

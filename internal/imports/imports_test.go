@@ -109,8 +109,8 @@ func TestColumnsOfSystems(t *testing.T) {
 			"both say balance"},
 		{merchant.FromWooCommerce, "ID,Code,Recipient,Sender,Sender E-mail,Message,Issued value,Balance,Order ID," +
 			"Order item ID,Template ID,Create date,Delivery date,Expiration date,Redeemed date,Redeemed by user,Delivered," +
-			"Virtual,Status,Currency\n7,WXYZ-1234-ABCD-5678,ana@example.com,Carla,carla@example.com,,75.49,49.99,12,13,default," +
-			"2024-01-01 10:00:00,0,0,0,0,no,on,on,USD\n", false, ""},
+			"Virtual,Status,Currency\n7,WXYZ-1234-ABCD-5678,ana@example.com,Carla,carla@example.com,,75.49,49.99,12,13," +
+			"default,2024-01-01 10:00:00,0,0,0,0,no,on,on,USD\n", false, ""},
 		{merchant.FromWooCommerce, "Code,Balance,Status\nWXYZ-1234-ABCD-5678,49.99,off\n", false, "does not take this gift"},
 		{merchant.FromWooCommerce, "number,balance,expiration_date,recipient_email\nWXYZ-1234-ABCD-5678,49.99," +
 			"2031-01-31 00:00:00,ana@example.com\n", false, ""},
@@ -129,7 +129,9 @@ func TestColumnsOfSystems(t *testing.T) {
 			if len(lines) > 0 || !strings.Contains(fmt.Sprint(problems), c.refused) {
 				t.Errorf("%s %q: %+v, %v", c.from, c.text, lines, problems)
 			}
-		case len(lines) != 1 || lines[0].Balance != 49_99 || lines[0].Contact != "" && lines[0].Contact != "ana@example.com" || (lines[0].ValidFrom.Year() == 2030) != c.from2030:
+		case len(lines) != 1 || lines[0].Balance != 49_99 ||
+			lines[0].Contact != "" && lines[0].Contact != "ana@example.com" ||
+			(lines[0].ValidFrom.Year() == 2030) != c.from2030:
 			t.Errorf("%s %q: %+v, %v", c.from, c.text, lines, problems)
 		}
 	}

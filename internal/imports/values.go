@@ -378,7 +378,8 @@ func (r *Reader) readTimes() {
 	}
 }
 
-// noTime is how exports say that there is none: those of WooCommerce's own extension with 0, those of databases in full.
+// noTime is how exports say that there is none: those of WooCommerce's own extension with 0, those of databases in
+// full.
 var noTime = []string{"", "0", "0000-00-00", "0000-00-00 00:00:00"}
 
 // readTime reads an instant or a day of the account's time zone; of a day, its end or its beginning.

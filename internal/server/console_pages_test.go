@@ -122,7 +122,8 @@ func TestEveryPageIsForItsRoles(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
 	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
-	staffOf := map[byte]*browser{'o': s.member("o@example.com", staff.Owner), 'm': s.member("m@example.com", staff.Manager),
+	staffOf := map[byte]*browser{'o': s.member("o@example.com", staff.Owner),
+		'm': s.member("m@example.com", staff.Manager),
 		'b': s.member("b@example.com", staff.Bookkeeper), 'c': s.member("c@example.com", staff.Cashier)}
 	before, refused, used := s.settled(), 0, map[string]bool{}
 	for _, p := range closedPages(t) {

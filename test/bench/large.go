@@ -95,8 +95,9 @@ func (h *trial) inTurn(sides []side, asked *load.Orders, call string, connection
 	itself := func(f float64) float64 { return f }
 	rate := func(r reading) float64 { return r.rate }
 	slower := median(times, itself)
-	h.report.note("**%s of %s gifts, among %s in place of %s**, over %d connections: %s calls a second in place of %s; each "+
-		"takes %.2f times as long (%.2f to %.2f), and %.2f times the CPU (%.2f to %.2f).", call, thousands(len(asked.Gifts)),
+	h.report.note("**%s of %s gifts, among %s in place of %s**, over %d connections: %s calls a second in place of %s; "+
+		"each takes %.2f times as long (%.2f to %.2f), and %.2f times the CPU (%.2f to %.2f).",
+		call, thousands(len(asked.Gifts)),
 		thousands(h.options.large), thousands(h.n), connections, thousands(int(median(all[1], rate))),
 		thousands(int(median(all[0], rate))), slower, slices.Min(times), slices.Max(times), median(costs, itself),
 		slices.Min(costs), slices.Max(costs))
@@ -136,8 +137,8 @@ func (s side) measure(ctx context.Context, sides []side, plan load.Plan) (r read
 	return r, failure(run.Stats())
 }
 
-// grown is a stock with so many gifts, made from that of the trial. Its place is worked on itself: to copy it would take
-// as long as to measure.
+// grown is a stock with so many gifts, made from that of the trial. Its place is worked on itself: to copy it would
+// take as long as to measure.
 func (h *trial) grown(n int) (*place, error) {
 	from, err := stocked(h.ctx, h.options, h.name, h.n)
 	if err != nil {
@@ -292,8 +293,8 @@ func (w *grower) value(c change, column string) string {
 	case c == noChain:
 		return "decode(repeat('00', 16), 'hex')"
 	case c == olderID && embedded:
-		return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN unhex(printf('%%04x', %d - g.k) || substr(hex(%[1]s), 5)) END", column,
-			w.newest)
+		return fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN unhex(printf('%%04x', %d - g.k) || substr(hex(%[1]s), 5)) END",
+			column, w.newest)
 	case c == olderID:
 		return fmt.Sprintf("int2send((%d - g.k)::INT2) || substr(%s, 3)", w.newest, column)
 	case c == otherHash && embedded:

@@ -148,8 +148,8 @@ func (h *trial) neighbour() error {
 func (h *trial) noteNeighbours(idle [2][]float64, took map[string]*[4][]float64) (slow error) {
 	figure := func(all []float64) float64 { return median(all, func(f float64) float64 { return f }) }
 	rows := fmt.Sprintf("Beside | p50 ms | p99 ms | p99, of the idle rounds before and after | a second\n"+
-		"---|--:|--:|--:|--:\nnobody | %.2f | %.2f (%.2f to %.2f) | | \n", figure(idle[0]), figure(idle[1]), slices.Min(idle[1]),
-		slices.Max(idle[1]))
+		"---|--:|--:|--:|--:\nnobody | %.2f | %.2f (%.2f to %.2f) | | \n", figure(idle[0]), figure(idle[1]),
+		slices.Min(idle[1]), slices.Max(idle[1]))
 	for _, n := range neighbours {
 		f := took[n.name]
 		if f == nil {

@@ -54,7 +54,8 @@ func (h *trial) passes() (err error) {
 		}
 		gifts = append(gifts, all)
 	}
-	rows := "A pass for Apple Wallet | callers | passes/s | KB | p50 ms | p99 ms | at most, ms\n---|--:|--:|--:|--:|--:|--:\n"
+	rows := "A pass for Apple Wallet | callers | passes/s | KB | p50 ms | p99 ms | at most, ms\n" +
+		"---|--:|--:|--:|--:|--:|--:\n"
 	var failed []error
 	for n, connections := range callers {
 		cold := slices.Concat(gifts[1+n*coldTimes : 1+(n+1)*coldTimes]...)

@@ -90,9 +90,10 @@ func (p *phones) tell(without, with []pushReading) error {
 	for _, r := range with {
 		longest, lost = max(longest, r.delays[2]), lost+r.lost
 	}
-	p.report.note("**pushes to %s phones**: %.0f redemptions/s and %.0f pushes/s, a push p50 %.0f ms, p99 %.0f ms, at most "+
-		"**%.0f ms** after its redemption was sent; %d never came. Redemptions without wallet (%.0f/s): p50 %.2f ms, p99 "+
-		"%.2f ms, %.0f µs of the service; with it p50 %.2f ms, p99 %.2f ms (**%.2f times**), %.0f µs.", thousands(len(p.gifts)),
+	p.report.note("**pushes to %s phones**: %.0f redemptions/s and %.0f pushes/s, a push p50 %.0f ms, p99 %.0f ms, "+
+		"at most **%.0f ms** after its redemption was sent; %d never came. Redemptions without wallet (%.0f/s): "+
+		"p50 %.2f ms, p99 %.2f ms, %.0f µs of the service; with it p50 %.2f ms, p99 %.2f ms (**%.2f times**), %.0f µs.",
+		thousands(len(p.gifts)),
 		is(with, rate), is(with, func(r pushReading) float64 { return r.pushes }), delay(0), delay(1), longest, lost,
 		is(without, rate), is(without, p50), is(without, p99), is(without, service), is(with, p50), is(with, p99), times,
 		is(with, service))

@@ -159,7 +159,8 @@ func (s *story) rehearses() *device {
 	s.month = time.Date(y, m+1, 10, 9, 0, 0, 0, zone)
 	s.itBecomes(s.month)
 	s.home = "/console/" + rehearsalAccount + "/"
-	s.pair = s.pathIn(s.runs("till", "pair", "--account", rehearsalAccount, "--location", rehearsalPier, "--name", "Counter 1"))
+	s.pair = s.pathIn(s.runs("till", "pair", "--account", rehearsalAccount, "--location", rehearsalPier,
+		"--name", "Counter 1"))
 	d := newDevice(s.T, s.server.URL)
 	d.open(s.pathIn(s.runs("staff", "invite", "--account", rehearsalAccount, "--email", "ann@example.com")))
 	d.tap("main button")

@@ -358,7 +358,8 @@ func (w *world) dial(from net.IP) (*line, error) {
 }
 
 // ask makes a call over an open connection, and tells the time from its first byte to the last of its answer. Who has
-// no good key, or asks for a link, may call ten times a minute from an address, so each of those calls comes from another /24.
+// no good key, or asks for a link, may call ten times a minute from an address, so each of those calls comes from
+// another /24.
 func (w *world) ask(q question) (took time.Duration, err error) {
 	use := q.key
 	if strings.HasPrefix(use, "boon_live_timing_spare_") {

@@ -83,8 +83,8 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 	return all, nil
 }
 
-// table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper, if what
-// the rows are about tells them apart.
+// table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper, if
+// what the rows are about tells them apart.
 func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
 	t := Table{Cut: len(rows) > mostRows}
 	if part != "" {

@@ -216,8 +216,8 @@ func (f *pages) search(r *desk.Request) (desk.View, error) {
 	return desk.View{Template: "gifts.html", Title: "console.gifts", Data: shown}, nil
 }
 
-// byNumber finds the gifts of a sale or of a customer by a number that could be a code, before it counts as a guess of one.
-// That tells nobody of codes: whoever may search sees the numbers of all sales and customers of the account.
+// byNumber finds the gifts of a sale or of a customer by a number that could be a code, before it counts as a guess
+// of one. That tells nobody of codes: whoever may search sees the numbers of all sales and customers of the account.
 func (f *pages) byNumber(r *desk.Request, filter gift.Filter, text string) (page gift.Page, _ error) {
 	if _, err := codes.ReadOf(r.Account, text); err != nil {
 		return page, nil

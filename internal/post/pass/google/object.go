@@ -114,8 +114,8 @@ func micros(g *gift.Gift, now time.Time) string {
 
 // objectOf is the object of a card of a gift. Where the page shows no code, the object has none either, nor a number.
 func objectOf(issuer, publicURL string, a *merchant.Account, g *gift.Gift, v *card.View, now time.Time) object {
-	o := object{ID: ObjectID(issuer, g.ID, CardAt(issuer, g)), Class: ClassID(issuer, a, g), State: "INACTIVE", Number: "-",
-		Balance: &balance{micros(g, now), g.Currency.Code}, Updated: &date{now.UTC().Format(time.RFC3339)}}
+	o := object{ID: ObjectID(issuer, g.ID, CardAt(issuer, g)), Class: ClassID(issuer, a, g), State: "INACTIVE",
+		Number: "-", Balance: &balance{micros(g, now), g.Currency.Code}, Updated: &date{now.UTC().Format(time.RFC3339)}}
 	switch {
 	case v.Shown():
 		url := card.GiftURL(publicURL, g.Card.Token)
