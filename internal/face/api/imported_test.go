@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"context"
 	"crypto/rand"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,44 @@ func (w *world) bring(a *merchant.Account, code string, change ...func(*gift.Gif
 		w.Fatal(err)
 	}
 	return g
+}
+
+// TestAThiefTriesCodesOfAnotherSystem: whoever has a till's key and guesses in a form that is declared is told the same
+// of a code that nobody has, of another account's card, and of one whose import is not finished; each counts as a wrong
+// code, together with those of Boon's own form. What is refused then is the same for a card that there is.
+func TestAThiefTriesCodesOfAnotherSystem(t *testing.T) {
+	t.Parallel()
+	waiting := make(chan func(context.Context), 1)
+	w := newWorld(t, func(c *config) { c.Imports.Background = func(run func(context.Context)) { waiting <- run } })
+	a := w.declare(merchant.CodeForm{Digits: 16})
+	w.bring(a, "6006123400000001")
+	other := *w.directory.Load().Accounts[id(corner)]
+	other.ImportedCodes = a.ImportedCodes
+	w.bring(&other, "6006123400000002")
+	w.upload("expectCount=3&expectTotal=61.75", threeCards).want(200)
+	w.permit(pierKey, "validate", "redeem", "reverse")
+	thief := append(as(pierKey), "X-Request-ID", "x")
+	guess := func(code string) reply {
+		return w.post("validate-gift", `{"voucherCode":"`+code+`","organizationID":"`+pier+`"}`, thief...)
+	}
+	nobodys := guess("6006999900000000").refused(404, refusal.NotFound, "voucherCode")
+	for _, code := range []string{"6006123400000002", "6006123456789012"} {
+		if r := guess(code); string(r.body) != string(nobodys.body) {
+			t.Errorf("%s is told apart: %s, and of nobody's %s", code, r.body, nobodys.body)
+		}
+	}
+	for n := range merchant.GuessBurst - 3 {
+		code := fmt.Sprintf("600699990000%04d", n+1)
+		if n%2 == 0 {
+			code = fmt.Sprintf("9%011d", n)
+		}
+		guess(code).refused(404, refusal.NotFound, "voucherCode")
+	}
+	there, none := guess("6006123400000001"), guess("6006999900009999")
+	there.refused(429, refusal.RateLimited)
+	if string(there.body) != string(none.body) {
+		t.Errorf("a card that is there is told apart: %s and %s", there.body, none.body)
+	}
 }
 
 // TestCardsOfAnotherSystemGoOnWorking: typed or swiped, at the account that brought them, and nowhere else.
