@@ -10,8 +10,11 @@ import (
 // redemption of a group for as long as it takes. So it runs beside the writer, on a connection of its own and little
 // by little. Only that the log may begin anew, which it does when all of it is copied, takes the writer's turn, now
 // and then and for the little that was written meanwhile.
+//
+// While a disk writes the copied pages, commits wait for it as well, each for as long as the disk has to do before. So
+// few pages are copied at once: 2,000 of them kept commits waiting for 8 ms.
 const (
-	copyAt    = 2000                  // pages that wait to be copied, 8 MiB
+	copyAt    = 250                   // pages that wait to be copied, 1 MiB
 	beginAt   = 8000                  // pages in the log, 32 MiB
 	copyPause = 20 * time.Millisecond // between two looks at the log
 )
