@@ -143,9 +143,8 @@ var (
 type Store interface {
 	// Group writes gifts: see engine.Store.
 	Group(ctx context.Context, want ledger.Want, decide func(*ledger.State) ledger.Changes) error
-	// Traffic is another number than before where others have waited since because groups are written, or have written
-	// themselves; it stays 0 where nobody waits for that.
-	Traffic(ctx context.Context) int64
+	// CommitTime is how long commits take of late where everybody else waits for what a group writes; 0: nobody does.
+	CommitTime() time.Duration
 	// Imports gives those of an account, the newest first.
 	Imports(ctx context.Context, account guid.ID) ([]Import, error)
 	// BeginImport keeps a new one, and tells of it.

@@ -379,8 +379,7 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	if err != nil {
 		return err
 	}
-	w := &writer{Store: s, order: o, report: r, m: m, total: r.Taken,
-		pace: pace{size: firstGroup, traffic: s.Traffic(ctx)}}
+	w := &writer{Store: s, order: o, report: r, m: m, total: r.Taken, pace: pace{size: firstGroup}}
 	var total, pieces money.Amount
 	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
 		if len(problems) > 0 {
@@ -549,7 +548,7 @@ func (w *writer) write(ctx context.Context) error {
 	if err := w.group(ctx); err != nil {
 		return fmt.Errorf("writing gifts of import %s: %w", w.m.ID, err)
 	}
-	pause := w.pace.wrote(time.Since(begun), w.Traffic(ctx), time.Now())
+	pause := w.pace.wrote(time.Since(begun), w.CommitTime())
 	w.gifts, w.entries = w.gifts[:0], w.entries[:0]
 	w.order.Progress("gifts written", w.m.Staged, w.total)
 	rest := time.NewTimer(pause)

@@ -2,43 +2,30 @@ package intake
 
 import "time"
 
-// How many gifts are written at once: as many as take about aloneTime, and far fewer while others have to wait, as
-// tills do on the embedded database. Large groups cost less.
+// How many gifts are written at once: as many as take about so long.
 const (
-	firstGroup = 100
-	leastGroup = 25
+	firstGroup = 10
+	leastGroup = 4
 	mostGroup  = 1_000
-	aloneTime  = 60 * time.Millisecond
-	besideTime = 8 * time.Millisecond
-	longRest   = 40 * time.Millisecond // between two groups; another process comes to its turn within it
-	quiet      = time.Second           // after it, nobody is there any more
+	waitedFor  = 2500 * time.Microsecond // where tills wait for the group
+	unwaited   = 15 * time.Millisecond   // where nobody does: large groups cost less
+	longRest   = 40 * time.Millisecond   // between two groups
 )
 
 // pace says how many gifts are written at once.
-type pace struct {
-	size    int
-	traffic int64     // as it was after the last group
-	met     time.Time // when somebody else was met last
-}
+type pace struct{ size int }
 
-// wrote takes note of a group that was written, and gives how long to pause after it: as long as it took.
-func (p *pace) wrote(took time.Duration, traffic int64, now time.Time) (rest time.Duration) {
-	if traffic != p.traffic {
-		if p.traffic = traffic; now.Sub(p.met) >= quiet {
-			p.size /= int(aloneTime / besideTime)
-		}
-		p.met = now
+// wrote takes note of a group that was written, and of how long a commit takes where others wait for it (0: nobody
+// does). It gives how long to pause: as long as the group took, so that others come to their turn. Where a commit alone
+// takes longer than tills should wait for a group, they wait for each other's commits as well; so the gifts may take
+// half as long as that, lest there be a commit for each.
+func (p *pace) wrote(took, commit time.Duration) (rest time.Duration) {
+	aim := unwaited
+	if commit > 0 {
+		aim = max(waitedFor, commit*3/2)
 	}
-	aim := aloneTime
-	if now.Sub(p.met) < quiet {
-		aim = besideTime
-	}
-	switch {
-	case took > aim*3/2:
-		p.size /= 2
-	case took < aim*3/4:
-		p.size += p.size / 2
-	}
+	fits := int(int64(p.size) * int64(aim) / max(int64(took), 1)) // by this group, which may be an odd one
+	p.size = min(max(fits, p.size/2), p.size+p.size/2)
 	p.size = min(max(p.size, leastGroup), mostGroup)
 	return min(took, longRest)
 }

@@ -54,9 +54,8 @@ type backend interface {
 	rejected(err error) bool
 	full(err error) bool
 
-	// traffic is another number than before where others have waited for the writer since, or have written. 0 where
-	// nobody waits for it.
-	traffic(ctx context.Context) int64
+	// commitTime is how long commits take of late where everybody waits for the one writer; 0: nobody does.
+	commitTime() time.Duration
 	// noteHead notes how far the hash chains have come, beside the database, once that is committed.
 	noteHead(h chain.Head)
 	// checkFiles finds out whether the files that were opened are still there.

@@ -220,9 +220,8 @@ func (d *DB) Full(err error) bool { return d.backend.full(err) }
 // Rejected tells that a statement broke a constraint.
 func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
 
-// Traffic is another number than before where others waited for the one writer since, or wrote, also in other
-// processes. It stays 0 where nobody waits for it.
-func (d *DB) Traffic(ctx context.Context) int64 { return d.backend.traffic(ctx) }
+// CommitTime is how long commits take of late where everybody waits for the one writer; 0: nobody waits for another.
+func (d *DB) CommitTime() time.Duration { return d.backend.commitTime() }
 
 // NoteHead notes, beside an embedded database, the newest row of a hash chain, once that is committed: a database that
 // lacks it is refused when it is opened.

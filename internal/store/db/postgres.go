@@ -123,8 +123,8 @@ func (p *postgres) text(t Text) string {
 	return t.Postgres
 }
 
-// traffic implements backend: every transaction has a connection of its own.
-func (p *postgres) traffic(context.Context) int64 { return 0 }
+// commitTime implements backend: every transaction has a connection of its own.
+func (p *postgres) commitTime() time.Duration { return 0 }
 
 func (p *postgres) timeout() time.Duration {
 	if p.shortTimeouts {

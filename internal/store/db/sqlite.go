@@ -31,6 +31,7 @@ type sqlite struct {
 	watch       *Watch                // nil: nothing is remembered of gifts
 	opened      openedFiles           // when it is served
 	broken      atomic.Pointer[error] // why nothing is written any more
+	commitTook  atomic.Int64          // nanoseconds, on average of late
 }
 
 func (s *sqlite) open(ctx context.Context, o *Options) (err error) {
@@ -123,7 +124,9 @@ func (s *sqlite) commitOn(c *writerConn, commit func() error) error {
 	if s.watch != nil {
 		s.watch.begin()
 	}
+	begun := time.Now()
 	err := commit()
+	s.noteCommit(time.Since(begun))
 	if s.watch != nil {
 		s.watch.committed(c, err)
 	}
@@ -144,18 +147,14 @@ func (s *sqlite) retryable(err error) bool { return sqliteCode(err) == sqlite3.S
 
 func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT }
 
-// traffic implements backend: how often somebody of this process waited for the writer's turn, and what the writer sees
-// of commits of other processes.
-func (s *sqlite) traffic(ctx context.Context) (n int64) {
-	n = s.db.Writer.Stats().WaitCount
-	_ = s.onWriter(ctx, func(_ context.Context, c *writerConn) error {
-		version, err := c.readVersion()
-		if err == nil {
-			n += version
-		}
-		return err
-	})
-	return n
+// commitTime implements backend.
+func (s *sqlite) commitTime() time.Duration { return time.Duration(s.commitTook.Load()) + 1 }
+
+// noteCommit takes the time of a commit into the average. Whoever commits has the writer's turn: nobody else is here.
+func (s *sqlite) noteCommit(took time.Duration) {
+	const newest = 8 // of so many commits, about
+	was := s.commitTook.Load()
+	s.commitTook.Store(was + (int64(took)-was)/newest)
 }
 
 func (s *sqlite) noteHead(h chain.Head) { s.head.Write(h) }

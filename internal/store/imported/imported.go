@@ -82,8 +82,8 @@ func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Impor
 	return all, nil
 }
 
-// Traffic tells whether others wait for what groups of an import are written with: see intake.Store.
-func (s *Register) Traffic(ctx context.Context) int64 { return s.db.Traffic(ctx) }
+// CommitTime is how long others wait for a commit: see intake.Store.
+func (s *Register) CommitTime() time.Duration { return s.db.CommitTime() }
 
 // BeginImport begins an import. It is told as an event and in the audit trail.
 func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
