@@ -31,7 +31,7 @@ func (s *sqlite) onWriter(ctx context.Context, do func(context.Context, *writerC
 }
 
 func (s *sqlite) transactOn(ctx context.Context, c *writerConn, fn func(Runner) error) error {
-	if err := c.run(ctx, `BEGIN IMMEDIATE`); err != nil {
+	if err := c.waits(ctx, func() error { return c.run(ctx, `BEGIN IMMEDIATE`) }); err != nil {
 		if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a transaction is open that could not be ended: invariant 2
 			err = errors.Join(err, driver.ErrBadConn) // the pool closes the connection, which ends it
 		}

@@ -9,8 +9,10 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"time"
 
 	modernc "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // writerConn is the connection of the embedded database's writer, with statements that stay prepared as long as it
@@ -63,6 +65,9 @@ func (w writerConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	c := &writerConn{sqliteConn: conn.(sqliteConn), statements: map[string]*writerStmt{}}
+	if _, err := c.ExecContext(ctx, `PRAGMA busy_timeout = 0`, nil); err != nil { // it waits by itself, see waits
+		return nil, errors.Join(err, conn.Close())
+	}
 	if w.watch != nil {
 		c.RegisterPreUpdateHook(func(row modernc.SQLitePreUpdateData) { w.watch.note(&row) })
 	}
@@ -123,6 +128,42 @@ func (c *writerConn) readVersion() (version int64, err error) {
 		}
 	}
 	return c.version.read()
+}
+
+// How long a transaction waits for another process, and how long it pauses between two looks.
+const (
+	busyFor   = 5 * time.Second
+	leastBusy = 300 * time.Microsecond
+	mostBusy  = 10 * time.Millisecond
+)
+
+// waits has begin take the lock on everything, and waits while another process has it. SQLite's own pauses soon grow to
+// 25 ms: beside a process that writes much, a till would find the lock taken again and again, however short the other's
+// transactions are.
+func (c *writerConn) waits(ctx context.Context, begin func() error) error {
+	for begun := time.Now(); ; {
+		err := begin()
+		waited := time.Since(begun)
+		if sqliteCode(err) != sqlite3.SQLITE_BUSY || waited > busyFor {
+			return err
+		}
+		pause := time.NewTimer(min(max(waited/16, leastBusy), mostBusy))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
+	}
+}
+
+// BeginTx implements driver.ConnBeginTx.
+func (c *writerConn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
+	err = c.waits(ctx, func() (err error) {
+		tx, err = c.sqliteConn.BeginTx(ctx, o)
+		return err
+	})
+	return tx, err
 }
 
 // run runs a statement without arguments.

@@ -2,11 +2,13 @@ package db
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"boon.example/internal/guid"
 )
@@ -190,5 +192,30 @@ func TestParametersGoWhereTheyAreNamed(t *testing.T) {
 			Scan: func(from Scanner) error { return nil }}})
 	}); err == nil {
 		t.Error("a row lacked a column, and nobody noticed")
+	}
+}
+
+// TestWriterWaitsForAnotherProcess: while another process writes, a transaction waits, whichever way it begins.
+func TestWriterWaitsForAnotherProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, other := openForTest(t, Options{Dir: dir}), openForTest(t, Options{Dir: dir})
+	for name, write := range map[string]func(context.Context) error{
+		"group": func(ctx context.Context) error { return s.Transact(ctx, func(Runner) error { return nil }) },
+		"write": func(ctx context.Context) error { return s.Write(ctx, func(*sql.Tx) error { return nil }) },
+	} {
+		tx, err := other.Writer.BeginTx(t.Context(), nil)
+		must(t, err)
+		done := make(chan error, 1)
+		go func() { done <- write(t.Context()) }()
+		select {
+		case err := <-done:
+			t.Errorf("%s: did not wait: %v", name, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+		must(t, tx.Rollback())
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
