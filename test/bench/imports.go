@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"boon.example/client"
@@ -57,13 +57,7 @@ func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, e
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	var file strings.Builder
-	file.WriteString("code,balance,recipient,contact\n")
-	for n := round * importLines; n < (round+1)*importLines; n++ {
-		fmt.Fprintf(&file, "6006%012d,10,Guest %d,guest%d@example.com\n", n*997, n, n)
-	}
-	checked, err := c.ImportGifts(h.ctx, []byte(file.String()), client.ImportOptions{ExpectCount: importLines,
-		ExpectTotal: fmt.Sprint(importLines * 10), TillsOnly: true})
+	checked, err := bringIn(h.ctx, c, round*importLines, importLines)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -88,6 +82,86 @@ func (h *trial) besideImport(round int) (_ *load.Stats, beside, alone float64, e
 	begun = time.Now()
 	took := h.finished(c, first.ImportID).Sub(begun)
 	return s, beside, float64(importLines-then.GiftsWritten) / took.Seconds(), h.ctx.Err()
+}
+
+// bringIn has a neighbour's cards be imported, from a number on.
+func bringIn(ctx context.Context, c *client.Client, from, lines int) (*client.ImportCheck, error) {
+	var file bytes.Buffer
+	file.WriteString("code,balance,recipient,contact\n")
+	for n := from; n < from+lines; n++ {
+		fmt.Fprintf(&file, "6006%012d,10,Guest %d,guest%d@example.com\n", n*997, n, n)
+	}
+	return c.ImportGifts(ctx, file.Bytes(), client.ImportOptions{ExpectCount: lines, ExpectTotal: fmt.Sprint(lines * 10),
+		TillsOnly: true})
+}
+
+// What a large import may take.
+const (
+	million       = 1_000_000
+	millionTime   = 10 * time.Minute
+	millionMemory = 300 // MB of the service that are not its program's file
+)
+
+// million has a neighbour's million cards be brought in, beside tills, and tells how long it takes, how much memory the
+// service needs for it, and what the tills notice.
+func (h *trial) million() error {
+	idle, err := h.during(nil, h.tillsBesideImport())
+	if err != nil {
+		return err
+	}
+	c, err := client.New("http://"+h.service.address, neighbourKey)
+	if err != nil {
+		return err
+	}
+	ctx, closes := context.WithCancel(h.ctx)
+	defer closes()
+	plan := h.tillsBesideImport()
+	plan.Duration = 2 * millionTime
+	tills, err := load.Start(ctx, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { closes(); tills.Wait() }()
+	memory := h.watchMemory(ctx)
+	begun := time.Now()
+	checked, err := bringIn(h.ctx, c, 0, million)
+	if err != nil {
+		return err
+	}
+	check := time.Since(begun)
+	took := h.finished(c, checked.Import.ImportID).Sub(begun)
+	closes()
+	tills.Wait()
+	most, s := <-memory, tills.Stats()
+	h.report.note("**an import of 1,000,000 gifts** beside tills: %.0f s, of which %.0f s are its check; the service has "+
+		"%.0f MB at most that are not its program's file. Tills: idle p50 %.2f ms, p99 %.2f ms; beside it p50 %.2f ms, "+
+		"p99 %.2f ms.", took.Seconds(), check.Seconds(), most, ms(idle.OK.Quantile(0.5)), ms(idle.OK.Quantile(0.99)),
+		ms(s.OK.Quantile(0.5)), ms(s.OK.Quantile(0.99)))
+	if took > millionTime || most > millionMemory {
+		return fmt.Errorf("%s: an import of 1,000,000 gifts took %s and %.0f MB; %s and %d MB are allowed", h.title(),
+			took.Round(time.Second), most, millionTime, millionMemory)
+	}
+	return errors.Join(failure(s), h.ctx.Err())
+}
+
+// watchMemory tells, once ctx ends, how many MB the service had at most until then.
+func (h *trial) watchMemory(ctx context.Context) <-chan float64 {
+	told := make(chan float64, 1)
+	go func() {
+		look := time.NewTicker(100 * time.Millisecond)
+		defer look.Stop()
+		most := 0.0
+		for ctx.Err() == nil {
+			_, _, own := h.service.resident()
+			most = max(most, own)
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+			}
+		}
+		told <- most
+	}()
+	return told
 }
 
 // traced takes a profile and a trace of the service beside an import, where profiles are asked for: the profile of its
