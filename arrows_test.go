@@ -137,6 +137,7 @@ var arrows = map[string][]string{
 	"internal/command/manual": {},
 	"internal/command/movein": {
 		"internal/base/durable",
+		"internal/base/nice",
 		"internal/command/terminal",
 		"internal/event",
 		"internal/export",
@@ -597,6 +598,7 @@ var arrows = map[string][]string{
 	},
 	"internal/post/picture": {},
 	"internal/post/print": {
+		"internal/base/nice",
 		"internal/gift",
 		"internal/merchant",
 		"internal/post/bars",
@@ -639,6 +641,7 @@ var arrows = map[string][]string{
 		"internal/base/connections",
 		"internal/base/fair",
 		"internal/base/jwks",
+		"internal/base/nice",
 		"internal/base/openid",
 		"internal/base/span",
 		"internal/base/telemetry",
@@ -685,6 +688,7 @@ var arrows = map[string][]string{
 		"internal/base/admission",
 		"internal/base/clientip",
 		"internal/base/fair",
+		"internal/base/nice",
 		"internal/base/normalize",
 		"internal/base/ratelimit",
 		"internal/cashout",
@@ -796,6 +800,7 @@ var arrows = map[string][]string{
 	},
 	"internal/store/db": {
 		"internal/base/durable",
+		"internal/base/nice",
 		"internal/chain",
 		"internal/gift",
 		"internal/sealed",

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/store/transfer"
 )
@@ -32,6 +33,7 @@ func (c *backupCmd) Run(t *terminal.Terminal) error {
 	if c.Keep < 0 || c.Keep > 0 && filepath.Ext(c.To) == ".db" {
 		return terminal.UsageError("--keep is 1 or more, and goes with a folder in --to")
 	}
+	nice.GiveWay()
 	r, err := transfer.Backup(t, c.options(t), c.To, time.Now(), t.Progress("copying"))
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/refusal"
 )
 
@@ -19,6 +20,8 @@ type Admission interface {
 	// longer than it takes. Parties (an account, a system key, the network of guests) take turns.
 	Enter(ctx context.Context, party admission.Party, p admission.Priority) bool
 	Leave(party admission.Party, p admission.Priority)
+	// Busy reports whether calls come that somebody waits for at a counter.
+	Busy() bool
 }
 
 // What test accounts may take of the service, whatever they ask for.
@@ -83,13 +86,18 @@ func (s *Service) Page(next http.Handler) http.Handler {
 		case s.config.Admission.Enter(r.Context(), party, admission.Read):
 			leave := sync.OnceFunc(func() { s.config.Admission.Leave(party, admission.Read) })
 			defer leave()
-			next.ServeHTTP(&leavingWriter{w, leave}, r)
+			next.ServeHTTP(&leavingWriter{w, leave}, r.WithContext(s.unhurried(r.Context())))
 		case s.config.Overloaded != nil:
 			s.config.Overloaded(w, r)
 		default:
 			s.Refuse(w, r, ErrOverloaded)
 		}
 	})
+}
+
+// unhurried is the context of a call that makes room for those that somebody waits for at a counter.
+func (s *Service) unhurried(ctx context.Context) context.Context {
+	return nice.Unhurried(ctx, s.config.Admission.Busy)
 }
 
 // guests are those of one network, who take turns with accounts and with other networks.
@@ -119,3 +127,4 @@ type unbounded struct{}
 
 func (unbounded) Enter(context.Context, admission.Party, admission.Priority) bool { return true }
 func (unbounded) Leave(admission.Party, admission.Priority)                       {}
+func (unbounded) Busy() bool                                                      { return false }

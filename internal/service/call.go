@@ -96,6 +96,9 @@ func (c *Call) begin(ctx context.Context, p admission.Priority) error {
 	if !c.enter(ctx, p) {
 		return ErrOverloaded
 	}
+	if p == admission.Read {
+		ctx, c.HTTP = c.unhurried(ctx), c.HTTP.WithContext(c.unhurried(c.HTTP.Context()))
+	}
 	c.ctx, c.ends[1] = c.withStoreTimeout(ctx)
 	if err := c.readClocks(); err != nil {
 		return err

@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
@@ -62,4 +64,40 @@ func TestCallsSayTheirSetUp(t *testing.T) {
 		}
 		return c.Reply(c.Answer(ledger.OK, func(*wire.Writer) {}), nil)
 	}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
+}
+
+// busy admits every call, and says that somebody waits at a counter.
+type busy struct{ unbounded }
+
+func (busy) Busy() bool { return true }
+
+// TestReadingRests: what a call that only reads does makes room for tills, also where it takes more time or is a page;
+// a call of a till does not.
+func TestReadingRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rests := func(ctx context.Context) bool {
+			time.Sleep(time.Second) // it has worked for a while
+			begun := time.Now()
+			nice.Rest(ctx)
+			return time.Since(begun) > 0
+		}
+		s := New(Config{Admission: busy{}})
+		for _, p := range []admission.Priority{admission.Redeem, admission.Validate, admission.Write, admission.Read} {
+			s.Handler(func(c *Call) Reply {
+				err := c.Begin(&merchant.Caller{Account: &merchant.Account{ID: guid.ID{1}}}, p, time.Minute)
+				more, stop := c.MoreTime()
+				defer stop()
+				if reads := p == admission.Read; err != nil || rests(c.Context()) != reads || rests(more) != reads {
+					t.Errorf("%s: %v, rests: %t", p, err, !reads)
+				}
+				return c.Reply(c.Answer(ledger.OK, func(*wire.Writer) {}), nil)
+			}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
+		}
+		s.Page(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if !rests(r.Context()) {
+				t.Error("a page does not rest")
+			}
+		})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+	})
 }

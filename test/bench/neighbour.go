@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/command/load"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/refusal"
@@ -326,6 +327,7 @@ func beBackup(args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
+	nice.GiveWay() // as boon backup does
 	fmt.Println("backup", "no-profiles")
 	_, err := transfer.Backup(context.Background(), db.Options{Dir: *data}, *to, time.Now(), func(_, _ int64) {})
 	return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"boon.example/internal/guid"
@@ -48,6 +49,8 @@ type Control struct {
 	byParty map[Party]*counts // of each party that has some, and of allGuests
 	lines   [Priorities]line
 	timed   bool // refuseLate is to come
+
+	counter atomic.Int64 // when a call came that somebody waits for at a counter
 }
 
 type counts [Priorities]int
@@ -114,6 +117,9 @@ func New(most int, refused func(Priority)) *Control {
 // deadline counts, and not below queueTimeout. A call whose caller has gone waits too: leaving the line would cost more
 // than the place that it gives back at once.
 func (a *Control) Enter(ctx context.Context, party Party, p Priority) bool {
+	if p <= Validate {
+		a.counter.Store(time.Now().UnixNano())
+	}
 	a.mu.Lock()
 	if a.fits(party, p) {
 		a.count(party, p, +1)
@@ -266,6 +272,9 @@ func (a *Control) countOf(party Party, p Priority, n int) {
 		delete(a.byParty, party)
 	}
 }
+
+// Busy reports whether a call came within the last second that somebody waits for at a counter.
+func (a *Control) Busy() bool { return time.Now().UnixNano()-a.counter.Load() < int64(time.Second) }
 
 // State tells how many calls are in flight and how many wait.
 func (a *Control) State() (inFlight, waiting int) {

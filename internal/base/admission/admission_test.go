@@ -114,6 +114,28 @@ func TestAdmissionOrder(t *testing.T) {
 	})
 }
 
+// Calls that somebody waits for at a counter are known of for a second; others make nobody rest.
+func TestAdmissionKnowsOfCounters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, p := range []Priority{Redeem, Validate, Write, Read} {
+			a := New(4, func(Priority) {})
+			if a.Busy() {
+				t.Errorf("%s: busy before a call came", p)
+			}
+			a.Enter(context.Background(), Party{}, p)
+			a.Leave(Party{}, p)
+			time.Sleep(time.Second - 1)
+			if counter := p <= Validate; a.Busy() != counter {
+				t.Errorf("%s: busy: %t", p, a.Busy())
+			}
+			if time.Sleep(1); a.Busy() {
+				t.Errorf("%s: busy a second after the last call", p)
+			}
+		}
+	})
+}
+
 // A call waits for queueTimeout, and never for more than refusalInterval beyond it, whenever it came.
 func TestAdmissionRefusesInTime(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package nice has a process leave the cores to others, as nice(1) does.
+// Package nice has a process leave the cores to others, as nice(1) does, and work within a process that is in no hurry.
 package nice
 
 import (

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/durable"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/event"
 	"boon.example/internal/export"
@@ -61,6 +62,7 @@ func (c *Export) Check() error {
 
 // Do writes the export.
 func (c *Export) Do(t *terminal.Terminal, s *store.Store) error {
+	nice.GiveWay()
 	account, err := guid.Parse(c.Account)
 	if err != nil {
 		return err

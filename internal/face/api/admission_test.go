@@ -42,6 +42,8 @@ func (g *gate) Leave(_ admission.Party, p admission.Priority) {
 	}
 }
 
+func (*gate) Busy() bool { return false }
+
 func (g *gate) forget() (asked []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

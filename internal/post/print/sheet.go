@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/post/card"
 )
 
@@ -37,6 +38,7 @@ func (f *Fonts) Order(ctx context.Context, cards []Card, p Paper) (pdf []byte, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		nice.Rest(ctx)
 		n := i % (columns * rows)
 		if n == 0 {
 			d.pdf.AddPage()

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/store/pgtest"
 )
 
@@ -148,6 +150,35 @@ func TestADatabaseFromBeforeTheFirstRelease(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestReadersRest: what is in no hurry looks between rows whether others need its core; in a transaction that writes it
+// does not, as others may wait for that.
+func TestReadersRest(t *testing.T) {
+	t.Parallel()
+	d := openForTest(t, Options{Dir: t.TempDir()})
+	asked := 0
+	ctx := nice.Unhurried(t.Context(), func() bool { asked++; return false })
+	const rows = `SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3`
+	slow := func(*sql.Rows) error { time.Sleep(2 * time.Millisecond); return nil } // longer than a stretch
+	for name, c := range map[string]struct {
+		read  func() error
+		rests bool
+	}{
+		"a list": {func() error {
+			_, err := Collect(ctx, d, rows, nil, func(Scanner) (int, error) { return 0, slow(nil) })
+			return err
+		}, true},
+		"rows": {func() error { return Each(ctx, d.Readers, rows, nil, slow) }, true},
+		"a transaction": {func() error {
+			return d.Write(ctx, func(tx *sql.Tx) error { return Each(ctx, tx, rows, nil, slow) })
+		}, false},
+	} {
+		asked = 0
+		if err := c.read(); err != nil || asked > 0 != c.rests {
+			t.Errorf("%s: asked %d times, %v", name, asked, err)
 		}
 	}
 }

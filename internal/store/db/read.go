@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"boon.example/internal/base/nice"
 )
 
 // Querier is what can be asked: a database or a transaction.
@@ -91,22 +93,27 @@ func eachOf(ctx context.Context, stmt *sql.Stmt, args []any, fn func(*sql.Rows) 
 	if err != nil {
 		return err
 	}
-	return drain(rows, fn)
+	return drain(rows, nice.Resting(ctx), fn)
 }
 
-// Each runs a query and hands every row to fn.
+// Each runs a query and hands every row to fn. In a transaction it does not rest, as that may keep others waiting.
 func Each(ctx context.Context, q Querier, query string, args []any, fn func(*sql.Rows) error) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
-	return drain(rows, fn)
+	rest := func() {}
+	if _, pool := q.(*sql.DB); pool {
+		rest = nice.Resting(ctx)
+	}
+	return drain(rows, rest, fn)
 }
 
-// drain hands each row to fn and closes them.
-func drain(rows *sql.Rows, fn func(*sql.Rows) error) error {
+// drain hands each row to fn and closes them. Between rows it may rest.
+func drain(rows *sql.Rows, rest func(), fn func(*sql.Rows) error) error {
 	defer rows.Close()
 	for rows.Next() {
+		rest()
 		if err := fn(rows); err != nil {
 			return err
 		}

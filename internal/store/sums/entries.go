@@ -17,10 +17,17 @@ import (
 	"boon.example/internal/store/record"
 )
 
-const (
-	page = 5_000 // entries of a time that are looked at together
-	some = 200   // gifts that are read together
-)
+const page = 5_000 // entries of a time that are looked at together
+
+// together is how many gifts are read at a time. The embedded database works out all of them before it gives the first
+// row, in about 50 µs for each, and makes room for nobody meanwhile. For PostgreSQL, which has other cores or shares
+// them, fewer questions are cheaper.
+func (b *Books) together() int {
+	if b.db.File != "" {
+		return 40
+	}
+	return 200
+}
 
 // eachMovement tells of what moved from an instant on and before another one: it reads the entries of that time, and
 // the histories of their gifts and of those that ended then. Ids of entries from before on are not looked at.
@@ -48,7 +55,7 @@ func (b *Books) eachOf(ctx context.Context, account *merchant.Account, days book
 			}
 			return gifts[0].Terms, gifts[0].history, nil
 		}}
-	for ids := range slices.Chunk(touched, some) {
+	for ids := range slices.Chunk(touched, b.together()) {
 		gifts, err := b.gifts(ctx, account.ID, ids)
 		if err != nil {
 			return err

@@ -1,0 +1,54 @@
+package nice
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// How long a goroutine that gives way works at a stretch, and how long it rests then.
+const (
+	stretch = 500 * time.Microsecond
+	pause   = 100 * time.Microsecond // a runtime that has nothing else to do makes a millisecond of it
+)
+
+// worker is a goroutine that gives way.
+type worker struct {
+	others func() bool
+	begun  time.Time
+	rested atomic.Int64 // when it rested last, since begun
+}
+
+type workerKey struct{}
+
+// Unhurried marks what is done under a context as work that nobody waits for at a counter. Where it calls Rest, it
+// leaves its core to others for a moment, as long as others says that somebody needs it. The runtime of Go would have
+// them wait for 10 milliseconds.
+func Unhurried(ctx context.Context, others func() bool) context.Context {
+	return context.WithValue(ctx, workerKey{}, &worker{others: others, begun: time.Now()})
+}
+
+// Rest is called again and again by what may take many milliseconds of processor time. Under a context of Unhurried it
+// rests when it is time to.
+func Rest(ctx context.Context) { Resting(ctx)() }
+
+// Resting is Rest for loops, which look into the context once.
+func Resting(ctx context.Context) func() {
+	w, ok := ctx.Value(workerKey{}).(*worker)
+	if !ok {
+		return func() {}
+	}
+	return w.rest
+}
+
+func (w *worker) rest() {
+	now := time.Since(w.begun)
+	if now-time.Duration(w.rested.Load()) < stretch {
+		return
+	}
+	if w.others() {
+		time.Sleep(pause)
+		now = time.Since(w.begun)
+	}
+	w.rested.Store(int64(now))
+}

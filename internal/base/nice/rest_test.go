@@ -1,0 +1,44 @@
+package nice
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestRest: what gives way rests once it has worked for a stretch, as long as others need the core; and nothing else
+// does.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := true
+		unhurried := Unhurried(t.Context(), func() bool { return busy })
+		rested := func(ctx context.Context) time.Duration {
+			begun := time.Now()
+			Rest(ctx)
+			return time.Since(begun)
+		}
+		for _, c := range []struct {
+			name  string
+			ctx   context.Context
+			busy  bool
+			works time.Duration
+			want  time.Duration
+		}{
+			{"too early", unhurried, true, stretch - 1, 0},
+			{"after a stretch", unhurried, true, 1, pause},
+			{"right after a rest", unhurried, true, 0, 0},
+			{"after another stretch", unhurried, true, stretch, pause},
+			{"nobody is there", unhurried, false, stretch, 0},
+			{"soon after that", unhurried, true, stretch - 1, 0},
+			{"in a hurry", t.Context(), true, time.Second, 0},
+		} {
+			busy = c.busy
+			time.Sleep(c.works)
+			if got := rested(c.ctx); got != c.want {
+				t.Errorf("%s: rested for %v, want %v", c.name, got, c.want)
+			}
+		}
+	})
+}
