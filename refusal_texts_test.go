@@ -41,15 +41,25 @@ func TestRefusalsAreTranslated(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 	}
+	kept := map[string]map[string]string{}
+	content, err := os.ReadFile(keptTexts)
+	if err == nil {
+		err = json.Unmarshal(content, &kept)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for english, versions := range kept { // those that are said no more are read still
+		wantTranslations(t, keptTexts, english, versions)
+	}
 	for english, where := range said {
-		for _, language := range []string{"de", "es"} {
-			text := translated[english][language]
-			if text == "" {
-				t.Errorf("%s: no file of %s says this in %s: %q", where, refusalTexts, language, english)
-			} else if want, got := valuesIn(english), valuesIn(text); !slices.Equal(want, got) {
-				t.Errorf("%q has the values %q, in %s %q", english, want, language, got)
+		if text, is := strings.CutPrefix(english, keptMark); is {
+			if kept[text] == nil {
+				t.Errorf("%s: %s does not say this: %q", where, keptTexts, text)
 			}
+			continue
 		}
+		wantTranslations(t, where+": no file of "+refusalTexts, english, translated[english])
 	}
 	for english := range translated {
 		if said[english] == "" {
@@ -58,6 +68,20 @@ func TestRefusalsAreTranslated(t *testing.T) {
 	}
 	if len(said) < 300 {
 		t.Errorf("%d texts were found", len(said))
+	}
+}
+
+// keptTexts is the file with the translations of sentences that are kept in English.
+const keptTexts = "internal/post/locale/kept/trail.json"
+
+// wantTranslations demands each language of a text, with the same values.
+func wantTranslations(t *testing.T, file, english string, versions map[string]string) {
+	t.Helper()
+	for _, language := range []string{"de", "es"} {
+		want, got := valuesIn(strings.ReplaceAll(english, "%+v", "%v")), valuesIn(versions[language])
+		if versions[language] == "" || !slices.Equal(want, got) {
+			t.Errorf("%s: %q has the values %q, in %s %q", file, english, want, language, got)
+		}
 	}
 }
 
@@ -145,14 +169,21 @@ func textsOfPackage(t *testing.T, files *token.FileSet, from types.Importer, pat
 		}
 		text := constant.StringVal(is.Value)
 		if !pieces[e] && letters.MatchString(verb.ReplaceAllString(text, "")) {
+			if named, is := types.Unalias(is.Type).(*types.Named); is && named.Obj().Name() == "Kept" {
+				text = keptMark + text
+			}
 			said[text] = where
 		}
 	}
 }
 
+// keptMark begins a text of the type phrase.Kept.
+const keptMark = "\x00"
+
 var letters = regexp.MustCompile(`\pL`)
 
 func isText(is types.Type) bool {
 	named, ok := types.Unalias(is).(*types.Named)
-	return ok && named.Obj().Name() == "Text" && named.Obj().Pkg().Path() == module+"internal/base/phrase"
+	return ok && slices.Contains([]string{"Text", "Kept"}, named.Obj().Name()) &&
+		named.Obj().Pkg().Path() == module+"internal/base/phrase"
 }

@@ -65,7 +65,7 @@ func (c *closeAgainCmd) Run(t *terminal.Terminal) error {
 		}
 		// That it is done stands in the trail before.
 		err = s.LogExport(t, event.TrailEntry{AccountID: id, Action: event.DayClosedAgain,
-			What: fmt.Sprintf("the closed day %s of account %s is worked out again", c.Day, id)})
+			What: event.SaidAgain.Say(c.Day, id)})
 		if err != nil {
 			return err
 		}

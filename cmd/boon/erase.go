@@ -144,7 +144,7 @@ func (c *eraseCmd) erase(t *terminal.Terminal, s *store.Store, a *merchant.Accou
 		return n, err
 	}
 	if !c.DryRun {
-		what := fmt.Sprintf("erases what %d gifts of account %s say of a person", len(ids), a.ID)
+		what := event.SaidErased.Say(len(ids), a.ID)
 		err := s.LogExport(t, event.TrailEntry{AccountID: a.ID, Action: event.PersonErased, What: what})
 		if err != nil {
 			return n, err

@@ -43,7 +43,7 @@ func (c *sheetCmd) Run(t *terminal.Terminal) error {
 		}
 		if c.Revoke {
 			err := s.LogExport(t, event.TrailEntry{AccountID: link.AccountID, Action: event.SheetRevoked,
-				What: fmt.Sprintf("no link to the printed sheet of order %s of account %s any more", order, link.AccountID)})
+				What: event.SaidNoSheet.Say(order, link.AccountID)})
 			if err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (c *sheetCmd) Run(t *terminal.Terminal) error {
 			return nil
 		}
 		err = s.LogExport(t, event.TrailEntry{AccountID: link.AccountID, Action: event.CodesExported,
-			What: fmt.Sprintf("a new link to the printed sheet of order %s of account %s", order, link.AccountID)})
+			What: event.SaidNewSheet.Say(order, link.AccountID)})
 		if err != nil {
 			return err
 		}

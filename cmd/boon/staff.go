@@ -88,7 +88,7 @@ func invite(ctx context.Context, s *store.Store, account guid.ID, who staff.Memb
 			return c, err
 		}
 		token = c.Invite.Token
-		c.Trail.What = fmt.Sprintf("invited %s to the console as %s", m.Name, m.Role)
+		c.Trail.What = staff.SaidInvited.Say(m.Name, m.Role)
 		return c, nil
 	})
 	return m, token, spokenStaff(err)
@@ -184,7 +184,7 @@ func (c *staffRevokeCmd) Run(t *terminal.Terminal) error {
 			}
 			gone = *found
 			c2.Remove = []guid.ID{gone.ID}
-			c2.Trail.What = fmt.Sprintf("removed %s from the staff", gone.Name)
+			c2.Trail.What = staff.SaidRemoved.Say(gone.Name)
 			left := slices.DeleteFunc(slices.Clone(members), func(m staff.Member) bool { return m.ID == gone.ID })
 			return c2, staff.Remain(members, left)
 		})

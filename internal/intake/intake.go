@@ -343,7 +343,7 @@ func Begin(ctx context.Context, s Store, o *Order, r *Report) (*Import, error) {
 	m := &Import{AccountID: o.Account.ID, ID: idAt(time.Now()), State: Staged, File: r.File, Asked: o.asked(),
 		AsOf: r.AsOf, Planned: r.Taken, MadeBy: o.MadeBy, StartedAt: time.Now().UTC(), AliveAt: time.Now().UTC()}
 	by := o.By
-	by.What = fmt.Sprintf("import %s of %d gifts begins", m.ID, r.Taken)
+	by.What = phrase.Kept("import %s of %d gifts begins").Say(m.ID, r.Taken)
 	if err := s.BeginImport(ctx, m, by); err != nil {
 		return nil, err
 	}
@@ -455,7 +455,7 @@ func finish(ctx context.Context, s Store, o *Order, r *Report, m *Import) error 
 	}
 	m.Told = certify(s.Keys(), o, r, m, heads)
 	by := o.By
-	by.What = fmt.Sprintf("import %s of %d gifts is finished", m.ID, m.Staged)
+	by.What = phrase.Kept("import %s of %d gifts is finished").Say(m.ID, m.Staged)
 	return s.FinishImport(ctx, m, by)
 }
 

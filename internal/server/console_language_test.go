@@ -20,7 +20,10 @@ var (
 		`<(p|span|td|small|dd|b)[^>]* lang="en"[^>]*>.*?</(p|span|td|small|dd|b)>`)
 	// saidBeside are what a page says beside its texts.
 	saidBeside = regexp.MustCompile(`(?:aria-label|placeholder|title|alt)="([^"]*)"`)
-	tags       = regexp.MustCompile(`<[^>]*>`)
+	// saidInEnglish finds a sentence that says of itself that it is in English.
+	saidInEnglish = regexp.MustCompile(`<(p|small|span)[^>]* lang="en"`)
+
+	tags = regexp.MustCompile(`<[^>]*>`)
 	// inEnglish are words that German and Spanish lack, and hardly a sentence in English.
 	inEnglish = regexp.MustCompile(`(?i)\b(the|and|of|is|are|this|that|with|from|your|which|you|by|been|not)\b`)
 )
@@ -100,6 +103,17 @@ func TestPagesAreInOneLanguage(t *testing.T) {
 		instead := map[string]string{"de": " statt ", "es": " en lugar de "}[language]
 		if check(promotion, saved); !strings.Contains(saved.body, instead) {
 			t.Errorf("what changed is told in %s so: %s", language, saved.body)
+		}
+		typed = ann.want(http.StatusOK, promotion, nil).form(t, "save")
+		typed.Set("validForDays", "0")
+		refused := ann.ask(promotion, typed)
+		if check(promotion, refused); refused.status != http.StatusUnprocessableEntity ||
+			saidInEnglish.MatchString(refused.body) {
+			t.Errorf("what is wrong is told in %s so: %s", language, refused.body)
+		}
+		trail := ann.want(http.StatusOK, harborConsole+"audit", nil)
+		if check("audit", trail); !strings.Contains(trail.body, instead) || saidInEnglish.MatchString(trail.body) {
+			t.Errorf("what was done is told in %s so: %s", language, trail.body)
 		}
 	}
 	if found := english(`<p lang="de">ja</p><p title="Look at the gift">x</p><b>It is &amp; was</b>`); len(found) != 2 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/base/connections"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/jobs"
@@ -75,7 +76,8 @@ func (a *app) switchOff(ctx context.Context, w *merchant.Webhook, why merchant.W
 		off := *is
 		off.Enabled, off.Off = false, why
 		return merchant.Changes{Webhooks: []*merchant.Webhook{&off},
-			What: fmt.Sprintf("account %s: switched webhook %s off, %s", w.AccountID, w.ID, strings.ToLower(string(why)))}, nil
+			What: phrase.Kept("account %s: %v").Say(w.AccountID,
+				phrase.Kept("switched webhook %s off, %v").Say(w.ID, strings.ToLower(string(why))))}, nil
 	})
 }
 

@@ -185,9 +185,23 @@ func (p *plan) make() error {
 	}
 	for i := range p.SystemKeys {
 		p.served(&p.SystemKeys[i])
-		p.key(&p.SystemKeys[i], "system", nil)
+		p.key(&p.SystemKeys[i], ofSystem, nil)
 	}
 	return p.problems.Err(p.Name)
+}
+
+// ofSystem is the label of what belongs to no account.
+const ofSystem = "system"
+
+// labelOf is what a change begins with that is of an account.
+func labelOf(a *merchant.Account) string { return "account " + a.Name }
+
+// of is a change under a label.
+func of(label, what string) string {
+	if name, is := strings.CutPrefix(label, "account "); is {
+		return phrase.Kept("account %s: %v").Say(name, what)
+	}
+	return phrase.Kept("%v: %v").Say(label, what)
 }
 
 // owner is whose an id is, and what it names.
@@ -231,9 +245,9 @@ func (p *plan) account(a *document.Account, owners map[guid.ID]owner) error {
 	if err := p.keep(a, old, gone); err != nil {
 		return err
 	}
-	label := "account " + a.Record.Name
+	label := labelOf(a.Record)
 	for _, w := range words {
-		p.Changes = append(p.Changes, label+": "+w)
+		p.Changes = append(p.Changes, of(label, w))
 	}
 	if len(words) > 0 {
 		saved := *record
@@ -330,7 +344,8 @@ func (p *plan) lastPerson(a *document.Account, old *merchant.Account, label stri
 			"every till takes gifts without a PIN. If that is meant, write people: [].")
 		return
 	}
-	p.Changes = append(p.Changes, label+": nobody signs in at its tills any more: every till takes gifts without a PIN")
+	p.Changes = append(p.Changes,
+		of(label, phrase.Kept("nobody signs in at its tills any more: every till takes gifts without a PIN").Say()))
 }
 
 // unstaffed notes the locations at which nobody may sign in: their tills take nothing.

@@ -123,11 +123,11 @@ func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 	case k.Hash == merchant.KeyHash{} && dead != nil && dead.Till == merchant.NoTill:
 		p.note(label, "key %s %s; it stays so. Give it a new secret, or take it out of the file.", k.Name, end(dead))
 	default:
-		words := label + ": added key " + k.Name
+		words := phrase.Kept("added key %s").Say(k.Name)
 		if k.Kind() == merchant.AccountKey {
-			words += " (" + k.May.String() + ")"
+			words = phrase.Kept("added key %s (%s)").Say(k.Name, k.May)
 		}
-		p.tell(words, k.Accounts)
+		p.tell(of(label, words), k.Accounts)
 		p.serve(nil, k.Accounts, label, k.Name)
 		p.add(k, label)
 	}
@@ -164,8 +164,8 @@ func (p *plan) trail(words string, accounts ...guid.ID) {
 func (p *plan) serve(before, after []guid.ID, label, name string) {
 	for _, id := range slices.Concat(before, after) {
 		if was, is := slices.Contains(before, id), slices.Contains(after, id); was != is {
-			p.trail(fmt.Sprintf("%s: key %s: sending for this account from %s to %s", label, name,
-				told.OnOff("", was).Words, told.OnOff("", is).Words), id)
+			p.trail(of(label, phrase.Kept("key %s: sending for this account from %v to %v").Say(name,
+				told.OnOff("", was).Words, told.OnOff("", is).Words)), id)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (p *plan) serve(before, after []guid.ID, label, name string) {
 func (p *plan) replace(live []*merchant.Key, k *document.Key, label string) {
 	var served []guid.ID
 	for _, old := range live {
-		p.tell(fmt.Sprintf("%s: replaced the secret of key %s; the old one stops working", label, nameAmong(live, old)),
+		p.tell(of(label, phrase.Kept("replaced the secret of key %s; the old one stops working").Say(nameAmong(live, old))),
 			old.Accounts)
 		served = append(served, old.Accounts...)
 		revoked := *old
@@ -241,16 +241,19 @@ func (p *plan) served(k *document.Key) {
 
 func expiry(t time.Time) string {
 	if t.IsZero() {
-		return "never"
+		return phrase.Kept("never").Say()
 	}
 	return t.UTC().Format(time.RFC3339)
 }
+
+// notSaid is what a key says of agents that says nothing of them.
+const notSaid phrase.Kept = "not said"
 
 // enable gives a working key the locations, permissions and end of the file. It is told of under a name.
 func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merchant.Account, name string) {
 	changed, already := *live, len(p.Changes)
 	change := func(what, from, to string) string {
-		return fmt.Sprintf("%s: changed key %s: %s from %s to %s", label, name, what, from, to)
+		return of(label, phrase.Kept("changed key %s: %v from %+v to %+v").Say(name, what, from, to))
 	}
 	tell := func(what, from, to string) { p.tell(change(what, from, to), k.Accounts) }
 	if !slices.Equal(document.SortedIDs(live.Locations), k.Locations) {
@@ -294,7 +297,7 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 	}
 	if live.Agent != k.Agent {
 		changed.Agent = k.Agent
-		tell("agent", cmp.Or(string(live.Agent), "not said"), cmp.Or(string(k.Agent), "not said"))
+		tell("agent", cmp.Or(string(live.Agent), notSaid.Say()), cmp.Or(string(k.Agent), notSaid.Say()))
 	}
 	if len(p.Changes) > already {
 		p.changes.Keys = append(p.changes.Keys, &changed)
@@ -437,20 +440,20 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 
 // addedKey says what key was made, and what it may do.
 func addedKey(d *merchant.Directory, k *merchant.Key) string {
-	what := fmt.Sprintf("%s: added key %s (%s)", ownerOf(d, k), k.Name, k.ID)
+	what := phrase.Kept("added key %s (%s)").Say(k.Name, k.ID)
 	if k.Kind == merchant.AccountKey {
-		what += ", which may: " + k.Permissions.String()
+		what = phrase.Kept("%v, which may: %s").Say(what, k.Permissions)
 	}
 	if len(k.Networks) > 0 {
-		what += ", from " + k.Networks.String()
+		what = phrase.Kept("%v, from %s").Say(what, k.Networks)
 	}
 	if k.Agent != "" {
-		what += "; agent: " + string(k.Agent)
+		what = phrase.Kept("%v; agent: %s").Say(what, k.Agent)
 	}
 	if k.Till != merchant.NoTill {
-		what += "; it waits for its device as a till at " + places(d, k)
+		what = phrase.Kept("%v; it waits for its device as a till at %s").Say(what, places(d, k))
 	}
-	return what
+	return of(ownerOf(d, k), what)
 }
 
 // permit judges a key that is to be made.
@@ -531,7 +534,7 @@ func RevokeKeyBy(ctx context.Context, store Store, idOrName string, now time.Tim
 		revoked.RevokedAt = moment(now)
 		saved := revoked
 		return Changes{Keys: []*merchant.Key{&saved}, By: by, RequestID: requestID,
-			What: fmt.Sprintf("%s: revoked key %s (%s)", ownerOf(current, k), k.Name, k.ID)}, nil
+			What: of(ownerOf(current, k), phrase.Kept("revoked key %s (%s)").Say(k.Name, k.ID))}, nil
 	})
 	if err != nil {
 		return merchant.Key{}, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
@@ -81,18 +82,18 @@ func (p *plan) webhooks(a *document.Account, label string) {
 			gone := *is
 			gone.Deleted = true
 			p.changes.Webhooks = append(p.changes.Webhooks, &gone)
-			p.Changes = append(p.Changes, label+": removed "+webhookWords(is))
+			p.Changes = append(p.Changes, of(label, phrase.Kept("removed %v").Say(webhookWords(is))))
 		}
 	}
 }
 
 // webhookWords names an endpoint. Of its address it tells the host: what follows may be a secret of the receiver's.
 func webhookWords(w *merchant.Webhook) string {
-	host := "its address"
+	host := phrase.Kept("its address").Say()
 	if u, err := url.Parse(w.URL); err == nil {
 		host = u.Host
 	}
-	return fmt.Sprintf("webhook %s at %s", w.ID, host)
+	return phrase.Kept("webhook %s at %+v").Say(w.ID, host)
 }
 
 func (p *plan) addWebhook(account guid.ID, w *document.Webhook, label string) {
@@ -101,7 +102,7 @@ func (p *plan) addWebhook(account guid.ID, w *document.Webhook, label string) {
 	said := merchant.WebhookChange{Types: w.Types, Description: &w.Description, Enabled: w.Enabled}
 	made = said.Apply(made, made.CreatedAt)
 	p.changes.Webhooks = append(p.changes.Webhooks, &made)
-	p.Changes = append(p.Changes, label+": added "+webhookWords(&made))
+	p.Changes = append(p.Changes, of(label, phrase.Kept("added %v").Say(webhookWords(&made))))
 	p.Webhooks = append(p.Webhooks, NewWebhook{Owner: label, URL: w.URL, Secret: made.Secret})
 }
 
@@ -129,7 +130,7 @@ func (r *Rotation) Apply(ctx context.Context, store Store, now time.Time, random
 		}
 		changed := hooks[at].Rotate(secret, moment(now))
 		return Changes{Webhooks: []*merchant.Webhook{&changed}, By: r.By, RequestID: r.RequestID,
-			What: fmt.Sprintf("account %s: rotated the secret of %s", d.Accounts[r.Account].Name, webhookWords(&changed))}, nil
+			What: of(labelOf(d.Accounts[r.Account]), phrase.Kept("rotated the secret of %v").Say(webhookWords(&changed)))}, nil
 	})
 	return NewWebhook{URL: r.URL, Secret: secret}, err
 }
@@ -141,8 +142,8 @@ func (p *plan) changeWebhook(is *merchant.Webhook, w *document.Webhook, label st
 	already := len(p.Changes)
 	tell := func(f, to told.Field) {
 		if f.Value != to.Value {
-			p.Changes = append(p.Changes, fmt.Sprintf("%s: changed %s: %s from %s to %s", label, webhookWords(is), f.Name,
-				f.Words, to.Words))
+			p.Changes = append(p.Changes, of(label, phrase.Kept("changed %v: %v from %+v to %+v").Say(webhookWords(is), f.Name,
+				f.Words, to.Words)))
 		}
 	}
 	if !slices.Equal(is.Types, w.Types) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -262,6 +263,12 @@ type Invited struct {
 	Invitation Invitation
 	Token      string
 }
+
+// What an audit trail says of what is done at the command line.
+const (
+	SaidInvited phrase.Kept = "invited %s to the console as %v"
+	SaidRemoved phrase.Kept = "removed %s from the staff"
+)
 
 // TrailEntry is what is said of a change in the account's audit trail.
 type TrailEntry struct {

@@ -112,10 +112,10 @@ func (c *Export) write(t *terminal.Terminal, s *store.Store, a *merchant.Account
 	now := time.Now()
 	o := export.Options{Format: c.Format, Account: a, Codes: c.WithCodes, At: now}
 	trail := event.TrailEntry{AccountID: a.ID, Action: event.GiftsExported,
-		What: fmt.Sprintf("the %s of account %q (%s) leave as %s, without codes", c.What, a.Name, a.ID, c.Format)}
+		What: event.SaidExported.Say(c.What, a.Name, a.ID, c.Format)}
 	if c.WithCodes {
 		trail.Action = event.CodesExported
-		trail.What = fmt.Sprintf("the gifts of account %q (%s) leave as %s, with their codes", a.Name, a.ID, c.Format)
+		trail.What = event.SaidWithCodes.Say(a.Name, a.ID, c.Format)
 	}
 	if err := s.LogExport(t, trail); err != nil {
 		return 0, err

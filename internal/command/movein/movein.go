@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/durable"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
@@ -105,7 +106,7 @@ func (c *File) undo(t *terminal.Terminal, s *store.Store, a *merchant.Account) e
 	m, freed := &all[n], 0
 	defer t.Status("")
 	defer intake.Tend(t, s, m)()
-	err = s.UndoImport(t, m, event.TrailEntry{What: fmt.Sprintf("import %s of %d gifts is undone", m.ID, m.Staged)},
+	err = s.UndoImport(t, m, event.TrailEntry{What: phrase.Kept("import %s of %d gifts is undone").Say(m.ID, m.Staged)},
 		func(n int) {
 			freed += n
 			t.Status("%d of %d codes are free", freed, m.Staged)

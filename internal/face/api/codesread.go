@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -64,7 +65,8 @@ func (c *call) tellsCodes(gifts int) {
 		return
 	}
 	err := c.Records.AddTrail(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
-		Action: event.CodesRead, RequestID: c.RequestID, What: "the key " + c.Caller.Name + " looks up codes of gifts"})
+		Action: event.CodesRead, RequestID: c.RequestID,
+		What: phrase.Kept("the key %s looks up codes of gifts").Say(c.Caller.Name)})
 	if err != nil {
 		c.seen.failed(c.Caller.KeyID, now)
 		c.Warning = "the audit trail took no note of codes that were read: " + err.Error()

@@ -68,7 +68,7 @@ const Path = desk.Path
 // Handler serves everything under Path. The navigation has the pages in the order of the parts.
 func Handler(c Config) http.Handler {
 	return desk.Handler(desk.Config{PublicURL: c.PublicURL, Service: c.Service, Operations: c.Operations, Store: c.Store,
-		Directory: c.Directory}, parts(&c)...)
+		Directory: c.Directory, FieldNames: setup.FieldNames}, parts(&c)...)
 }
 
 // parts are the parts of the console, in the order of the navigation.

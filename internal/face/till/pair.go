@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
@@ -126,7 +127,8 @@ func (t *tills) pair(c *service.Call) (answer, error) {
 		}
 		changes := merchant.Changes{Keys: []*merchant.Key{k}, By: merchant.Actor{KeyID: k.ID, Address: c.Address()},
 			RequestID: c.RequestID, Of: map[guid.ID]string{},
-			What: fmt.Sprintf("account %s: paired a device as till %s (%s)", d.Accounts[k.AccountID].Name, k.Name, k.ID)}
+			What: phrase.Kept("account %s: %v").Say(d.Accounts[k.AccountID].Name,
+				phrase.Kept("paired a device as till %s (%s)").Say(k.Name, k.ID))}
 		changes.Of[k.AccountID] = changes.What
 		giveUp(d, &changes, instead, c.Now)
 		return changes, nil
@@ -166,8 +168,8 @@ func giveUp(d *merchant.Directory, changes *merchant.Changes, till guid.ID, now 
 	}
 	ended := *k
 	ended.RevokedAt = now.UTC().Truncate(time.Microsecond)
-	what := fmt.Sprintf("account %s: the device of till %s (%s) became another till; its key is revoked",
-		d.Accounts[k.AccountID].Name, k.Name, k.ID)
+	what := phrase.Kept("account %s: %v").Say(d.Accounts[k.AccountID].Name,
+		phrase.Kept("the device of till %s (%s) became another till; its key is revoked").Say(k.Name, k.ID))
 	changes.Keys = append(changes.Keys, &ended)
 	changes.What += "\n" + what
 	changes.Of[k.AccountID] = strings.TrimPrefix(changes.Of[k.AccountID]+"\n"+what, "\n")

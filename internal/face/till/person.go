@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/event"
 	"boon.example/internal/gift"
@@ -130,7 +131,8 @@ func (t *tills) choosePIN(c *service.Call, s *session, p *merchant.Person, first
 		}
 		return merchant.Changes{Accounts: []*merchant.Account{a.WithPIN(p.Name, hash, true)},
 			By: merchant.Actor{KeyID: s.caller.KeyID, Person: p.Name, Address: c.Address()}, RequestID: c.RequestID,
-			What: fmt.Sprintf("account %s: %s chose a PIN at till %s", a.Name, p.Name, s.caller.Name)}, nil
+			What: phrase.Kept("account %s: %v").Say(a.Name,
+				phrase.Kept("%s chose a PIN at till %s").Say(p.Name, s.caller.Name))}, nil
 	})
 	if errors.Is(err, gone) {
 		return nil, gone
@@ -183,7 +185,8 @@ func (t *tills) tellSignIn(c *service.Call, s *session) error {
 	if !t.told.isNew(at, c.Now, time.Minute) {
 		return nil
 	}
-	err := t.addTrail(c, s, s.person.Name, event.TillSignedIn, s.person.Name+" signed in at till "+s.caller.Name)
+	err := t.addTrail(c, s, s.person.Name, event.TillSignedIn,
+		phrase.Kept("%s signed in at till %s").Say(s.person.Name, s.caller.Name))
 	if err != nil {
 		t.told.forget(at)
 	}
@@ -246,13 +249,13 @@ func (t *tills) tellPINLimited(c *service.Call, s *session, p *merchant.Person) 
 		if pinRate(at).Left(b, c.Now) > 0 || !t.told.isNew(note, c.Now, time.Hour) {
 			continue
 		}
-		where := "at till " + s.caller.Name
+		where := phrase.Kept("at till %s")
 		if at.LocationID.IsZero() {
-			where = "at all tills, the last of them at till " + s.caller.Name
+			where = "at all tills, the last of them at till %s"
 		}
 		t.PINLimited(c.Context(), merchant.Till{AccountID: at.AccountID, KeyID: s.caller.KeyID, LocationID: at.LocationID})
-		err = t.addTrail(c, s, "", event.PINLimited, fmt.Sprintf("the PIN of %s is paused after %d wrong ones %s", p.Name,
-			pinRate(at).Burst, where))
+		err = t.addTrail(c, s, "", event.PINLimited, phrase.Kept("the PIN of %s is paused after %d wrong ones %v").Say(p.Name,
+			pinRate(at).Burst, where.Say(s.caller.Name)))
 		if err != nil {
 			t.told.forget(note)
 			return err

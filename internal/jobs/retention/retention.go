@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -88,8 +89,8 @@ func (j *Job) Account(ctx context.Context, account *merchant.Account, now time.T
 			return n, errors.Join(err, failed)
 		}
 		if n == 0 && failed == nil && len(ids) == 0 && len(some) > 0 {
-			what := fmt.Sprintf("erases what gifts of account %s say of people that ended more than %d days ago", account.ID,
-				account.PersonalDataDays)
+			what := phrase.Kept("erases what gifts of account %s say of people that ended more than %d days ago").Say(
+				account.ID, account.PersonalDataDays)
 			err := j.Store.LogExport(ctx, event.TrailEntry{AccountID: account.ID, Action: event.PersonErased, What: what})
 			if err != nil {
 				return n, err

@@ -128,6 +128,30 @@ func (m *member) be(f reflect.StructField) {
 	}
 }
 
+// ToldField is a field of which people are told.
+type ToldField struct {
+	List string // in which its record stands; "": it is the account's own
+	Path string // in the record, as in "limits.giftsPerDay"
+	Told string // what people are told in English that it is called
+}
+
+// Told are the fields of an account and of its records of which people are told.
+func Told() []ToldField { return definitionOf(reflect.TypeFor[merchant.Account]()).toldFields("", "") }
+
+func (d definition) toldFields(list, under string) (all []ToldField) {
+	for _, m := range d {
+		switch {
+		case m.list != nil:
+			all = append(all, m.list.of.toldFields(m.name, "")...)
+		case m.mapping != nil:
+			all = append(all, m.mapping.toldFields(list, under+m.name+".")...)
+		default:
+			all = append(all, ToldField{list, under + m.name, m.told})
+		}
+	}
+	return all
+}
+
 // inWords takes a name apart at its capitals: accentColor is "accent color".
 func inWords(name string) string {
 	var words strings.Builder

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -25,7 +26,7 @@ type Field struct {
 func Plain(name, value string) Field {
 	words := value
 	if value == "" {
-		words = "none"
+		words = phrase.Kept("none").Say()
 	}
 	return Field{name, value, words}
 }
@@ -44,16 +45,16 @@ func Translated(name, text string, in merchant.Translations) Field {
 // OnOff is something that is on or off.
 func OnOff(name string, on bool) Field {
 	if on {
-		return Field{name, "on", "on"}
+		return Field{name, "on", phrase.Kept("on").Say()}
 	}
-	return Field{name, "off", "off"}
+	return Field{name, "off", phrase.Kept("off").Say()}
 }
 
 func Retention(name string, days int, _ *merchant.Account) Field {
 	if days == 0 {
-		return Field{name, "", "kept"}
+		return Field{name, "", phrase.Kept("kept").Say()}
 	}
-	return Field{name, strconv.Itoa(days), "erased " + strconv.Itoa(days) + " days after a gift has ended"}
+	return Field{name, strconv.Itoa(days), phrase.Kept("erased %d days after a gift has ended").Say(days)}
 }
 
 func Countries(name string, countries []string, _ *merchant.Account) Field {
@@ -74,7 +75,7 @@ func Design(name string, id guid.ID, a *merchant.Account) Field {
 // Locations are some locations of an account, or all.
 func Locations(name string, ids []guid.ID, a *merchant.Account) Field {
 	if len(ids) == 0 {
-		return Field{name, "", "all"}
+		return Field{name, "", phrase.Kept("all").Say()}
 	}
 	var values, words []string
 	for _, id := range slices.SortedFunc(slices.Values(ids), guid.ID.Compare) {
@@ -96,7 +97,7 @@ func itemWords(i merchant.Item) string {
 
 func Items(name string, items []merchant.Item, _ *merchant.Account) Field {
 	if len(items) == 0 {
-		return Field{name, "", "any"}
+		return Field{name, "", phrase.Kept("any").Say()}
 	}
 	var words []string
 	for _, i := range items {
@@ -245,7 +246,7 @@ func Tickets(name string, all []merchant.TicketReading, _ *merchant.Account) Fie
 func Types(types []string) Field {
 	f := Plain("types", strings.Join(types, " and "))
 	if len(types) == 0 {
-		f.Words = "all"
+		f.Words = phrase.Kept("all").Say()
 	}
 	return f
 }

@@ -55,7 +55,7 @@ func Diff(from, to []Record) (words []string, gone []Record) {
 	for _, r := range from {
 		if _, left := before[recordKey{r.Kind, r.ID}]; left {
 			gone = append(gone, r)
-			words = append(words, "removed "+r.String())
+			words = append(words, phrase.Kept("removed %v %s").Say(r.Kind, r.Name))
 		}
 	}
 	return words, gone
@@ -66,9 +66,9 @@ func (r Record) String() string { return string(r.Kind) + " " + r.Name }
 
 func (r Record) added() string {
 	if r.Kind == AccountKind {
-		return "added"
+		return phrase.Kept("added").Say()
 	}
-	return "added " + r.String()
+	return phrase.Kept("added %v %s").Say(r.Kind, r.Name)
 }
 
 // changes says what became different, a sentence for each field.
@@ -79,15 +79,17 @@ func (r Record) changes(old Record) []string {
 		if f.Value == o.Value {
 			continue
 		}
-		what := "changed "
-		if r.Kind != AccountKind {
-			what += r.String() + ": "
+		known := f.Words != "" && o.Words != ""
+		switch {
+		case r.Kind == AccountKind && known:
+			words = append(words, phrase.Kept("changed %v from %+v to %+v").Say(f.Name, o.Words, f.Words))
+		case r.Kind == AccountKind:
+			words = append(words, phrase.Kept("changed %v").Say(f.Name))
+		case known:
+			words = append(words, phrase.Kept("changed %v %s: %v from %+v to %+v").Say(r.Kind, r.Name, f.Name, o.Words, f.Words))
+		default:
+			words = append(words, phrase.Kept("changed %v %s: %v").Say(r.Kind, r.Name, f.Name))
 		}
-		what += f.Name
-		if f.Words != "" && o.Words != "" {
-			what += " from " + o.Words + " to " + f.Words
-		}
-		words = append(words, what)
 	}
 	return words
 }

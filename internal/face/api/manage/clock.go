@@ -3,6 +3,7 @@ package manage
 import (
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/calendar"
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
@@ -48,7 +49,8 @@ func AdvanceClock(c *Call) (ledger.Answer, error) {
 	move := func(was merchant.Clock) (merchant.Clock, event.TrailEntry, error) {
 		is, err := was.Set(asked, c.Account.Zone, c.RealTime().UTC())
 		return is, event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor, Action: event.ClockAdvanced,
-			RequestID: c.RequestID, What: "the test clock shows " + is.Now(c.RealTime()).UTC().Format(time.RFC3339)}, err
+			RequestID: c.RequestID,
+			What:      phrase.Kept("the test clock shows %s").Say(is.Now(c.RealTime()).UTC().Format(time.RFC3339))}, err
 	}
 	clock, err := c.Records.AdvanceClock(c.Context(), c.Account.ID, move)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/event"
 	"boon.example/internal/face/api/payload"
@@ -66,8 +66,10 @@ func ExportStock(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	what := fmt.Sprintf("the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), request %s",
-		len(unsold), order, c.Account.Name, c.Account.ID, strings.ToUpper(form), c.Caller.Name, c.Caller.KeyID, c.RequestID)
+	const leave phrase.Kept = "the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), " +
+		"request %s"
+	what := leave.Say(len(unsold), order, c.Account.Name, c.Account.ID, strings.ToUpper(form), c.Caller.Name,
+		c.Caller.KeyID, c.RequestID)
 	if err := c.CountKept(); err != nil {
 		return ledger.Answer{}, err
 	}

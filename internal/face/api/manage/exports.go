@@ -2,11 +2,11 @@ package manage
 
 import (
 	"bytes"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/event"
 	"boon.example/internal/export"
 	"boon.example/internal/gift"
@@ -139,7 +139,7 @@ func (a *exporting) prepare() error {
 	if a.isTold(of) {
 		return nil
 	}
-	c, action, how := a.Call, event.GiftsExported, "without codes"
+	c, action, how := a.Call, event.GiftsExported, phrase.Kept("without codes")
 	if a.options.Codes {
 		action, how = event.CodesExported, "with their codes"
 	}
@@ -148,7 +148,7 @@ func (a *exporting) prepare() error {
 	}
 	err := c.Records.LogExport(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
 		Action: action, RequestID: c.RequestID,
-		What: fmt.Sprintf("the %s of account %q (%s) leave as %s, %s, by the key %q (%s), request %s", a.name,
+		What: phrase.Kept("the %v of account %q (%s) leave as %s, %v, by the key %q (%s), request %s").Say(a.name,
 			c.Account.Name, c.Account.ID, a.options.Format, how, c.Caller.Name, c.Caller.KeyID, c.RequestID)})
 	if err != nil {
 		return service.Stored(err)

@@ -510,7 +510,7 @@ func (c *Call) undo(m *intake.Import) error {
 	}
 	m.State, m.AliveAt = intake.Undoing, c.MachineTime()
 	by := event.TrailEntry{Actor: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
-		What: fmt.Sprintf("import %s of %d gifts is undone", m.ID, m.Staged)}
+		What: phrase.Kept("import %s of %d gifts is undone").Say(m.ID, m.Staged)}
 	operations, undone := c.Operations, *m
 	c.Imports.Background(func(ctx context.Context) {
 		defer operations.imports.end(undone.AccountID)

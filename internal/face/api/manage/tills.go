@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
@@ -35,7 +36,7 @@ func PairTill(c *Call) (ledger.Answer, error) {
 		}
 		saved := *k
 		return merchant.Changes{Keys: []*merchant.Key{&saved},
-			What: fmt.Sprintf("added till %s (%s) at %s, which may: %s, from %s",
+			What: phrase.Kept("added till %s (%s) at %s, which may: %s, from %+v").Say(
 				k.Name, k.ID, c.Account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
 	})
 	if err != nil {
@@ -121,8 +122,8 @@ func RevokeTill(c *Call) (ledger.Answer, error) {
 		}
 		ended.RevokedAt = c.MachineTime()
 		saved := ended
-		return merchant.Changes{Keys: []*merchant.Key{&saved}, What: fmt.Sprintf("switched off till %s (%s)", k.Name, k.ID)},
-			nil
+		return merchant.Changes{Keys: []*merchant.Key{&saved},
+			What: phrase.Kept("switched off till %s (%s)").Say(k.Name, k.ID)}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -185,7 +186,8 @@ func SetPIN(c *Call) (ledger.Answer, error) {
 		}
 		changed := a.WithPIN(want.name, hash, false)
 		person = changed.People[at]
-		return merchant.Changes{Accounts: []*merchant.Account{changed}, What: "set the PIN of " + want.name}, nil
+		return merchant.Changes{Accounts: []*merchant.Account{changed},
+			What: phrase.Kept("set the PIN of %s").Say(want.name)}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err
@@ -212,6 +214,9 @@ func (c *Call) hashPIN(typed string) (string, error) {
 	return pin.Hash(typed)
 }
 
+// byKey is what a key had be done.
+const byKey phrase.Kept = "account %s, by key %s: %v"
+
 // setUp saves a change of the set-up that this call makes, with a line for its log.
 func (c *Call) setUp(change func(*merchant.Directory) (merchant.Changes, error)) error {
 	if err := c.changes.count(c.Account.ID, c.MachineTime()); err != nil {
@@ -223,7 +228,7 @@ func (c *Call) setUp(change func(*merchant.Directory) (merchant.Changes, error))
 		if err != nil || changes.What == "" {
 			return merchant.Changes{}, err
 		}
-		changes.What = fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, changes.What)
+		changes.What = byKey.Say(c.Account.Name, c.Caller.Name, changes.What)
 		changes.By, changes.RequestID = c.Actor(guid.ID{}).Actor, c.RequestID
 		return changes, nil
 	}))

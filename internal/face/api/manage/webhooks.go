@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
@@ -108,12 +109,12 @@ func (c *Call) configure(change func(*merchant.Directory) (*merchant.Webhook, st
 			return merchant.Changes{}, err
 		}
 		return merchant.Changes{Webhooks: []*merchant.Webhook{w}, By: c.Actor(guid.ID{}).Actor, RequestID: c.RequestID,
-			What: fmt.Sprintf("account %s, by key %s: %s", c.Account.Name, c.Caller.Name, what)}, nil
+			What: byKey.Say(c.Account.Name, c.Caller.Name, what)}, nil
 	}))
 }
 
 // edit changes one endpoint that there is.
-func (c *Call) edit(id guid.ID, what string, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
+func (c *Call) edit(id guid.ID, what phrase.Kept, change func(merchant.Webhook) merchant.Webhook) (*merchant.Webhook,
 	error) {
 	var changed merchant.Webhook
 	err := c.configure(func(d *merchant.Directory) (*merchant.Webhook, string, error) {
@@ -123,7 +124,7 @@ func (c *Call) edit(id guid.ID, what string, change func(merchant.Webhook) merch
 		}
 		changed = change(*w)
 		saved := changed
-		return &saved, fmt.Sprintf("%s webhook %s", what, id), nil
+		return &saved, what.Say(id), nil
 	})
 	return &changed, err
 }
@@ -233,7 +234,7 @@ func ChangeWebhook(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "changed", func(w merchant.Webhook) merchant.Webhook {
+	hook, err := c.edit(id, "changed webhook %s", func(w merchant.Webhook) merchant.Webhook {
 		return asked.Apply(w, c.MachineTime())
 	})
 	if err != nil {
@@ -246,7 +247,7 @@ func ChangeWebhook(c *Call) (ledger.Answer, error) {
 func DeleteWebhook(c *Call) (ledger.Answer, error) {
 	id, err := c.webhookID()
 	if err == nil {
-		_, err = c.edit(id, "deleted", func(w merchant.Webhook) merchant.Webhook {
+		_, err = c.edit(id, "deleted webhook %s", func(w merchant.Webhook) merchant.Webhook {
 			w.Deleted = true
 			return w
 		})
@@ -269,7 +270,7 @@ func RotateWebhook(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "rotated the secret of", func(w merchant.Webhook) merchant.Webhook {
+	hook, err := c.edit(id, "rotated the secret of webhook %s", func(w merchant.Webhook) merchant.Webhook {
 		return w.Rotate(secret, c.MachineTime())
 	})
 	if err != nil {
@@ -318,7 +319,7 @@ func ReplayWebhook(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	_, err = c.edit(id, "asked for a replay to", func(w merchant.Webhook) merchant.Webhook {
+	_, err = c.edit(id, "asked for a replay to webhook %s", func(w merchant.Webhook) merchant.Webhook {
 		w.Replay = &asked
 		return w
 	})

@@ -25,6 +25,8 @@ type Config struct {
 	Operations http.Handler
 	Store      Store
 	Directory  func() *merchant.Directory // the newest set-up
+	// FieldNames are what fields of the set-up are called in a language, by their names in sentences that were kept.
+	FieldNames func(merchant.Language) map[string]string
 }
 
 // Store is what the desk needs of a database.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/bidi"
+
 	"boon.example/internal/base/admission"
 	"boon.example/internal/base/phrase"
 	"boon.example/internal/guid"
@@ -313,6 +315,35 @@ func (r *Request) Said(e *refusal.Error) []string { return said(e, r.Locale.Lang
 
 // Words is a sentence in the language of the page.
 func (r *Request) Words(p *phrase.Phrase) string { return p.In(locale.Words(r.Locale.Language())) }
+
+// Retold says a sentence in the language of the page that was kept in English, as those of the audit trail are. Not ok:
+// nobody knows for certain what it says, and it has to be shown as it is.
+func (r *Request) Retold(kept string) (string, bool) {
+	l := r.Locale.Language()
+	if l == merchant.English {
+		return kept, true
+	}
+	return locale.Kept(l).With(r.desk.FieldNames(l)).Say(kept, r.shownValue)
+}
+
+// shownValue is a value of such a sentence: an instant by the clocks of the account, and a name that is written from
+// right to left kept apart from what is around it.
+func (r *Request) shownValue(value string) string {
+	if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
+		at = at.In(r.Account.Zone)
+		return r.Locale.Day(at) + ", " + r.Locale.Clock(at)
+	}
+	const isolate, pop = "\u2068", "\u2069"
+	for _, c := range value {
+		if p, _ := bidi.LookupRune(c); slices.Contains(fromTheRight, p.Class()) {
+			return isolate + value + pop
+		}
+	}
+	return value
+}
+
+// fromTheRight are the classes of characters that change in which order a sentence is shown.
+var fromTheRight = []bidi.Class{bidi.R, bidi.AL, bidi.AN, bidi.Control}
 
 func said(e *refusal.Error, l merchant.Language) (sentences []string) {
 	for _, m := range e.Messages {

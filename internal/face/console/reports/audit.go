@@ -76,7 +76,13 @@ type deedShown struct {
 	At                      time.Time
 	Who, With, Address, Did string
 	Gift                    string // its address; "": it was no gift
-	What                    string
+	What                    []lineShown
+}
+
+// lineShown is a line of what an entry says.
+type lineShown struct {
+	Text    string
+	English bool // whatever the language of the page is
 }
 
 // audit shows what people and keys did, the newest first.
@@ -190,7 +196,15 @@ func whoDoes(r *desk.Request, members []staff.Member, asked string) []whoGroup {
 // shownDeed tells an entry in words.
 func shownDeed(r *desk.Request, d *deed) deedShown {
 	shown := deedShown{At: d.At.In(r.Account.Zone), Who: cmp.Or(d.Person, d.KeyName, d.User), Address: d.Address,
-		Did: did(r, d.Action), What: d.What}
+		Did: did(r, d.Action)}
+	for line := range strings.Lines(d.What) {
+		line = strings.TrimSuffix(line, "\n")
+		said, known := r.Retold(line)
+		if !known {
+			said = line
+		}
+		shown.What = append(shown.What, lineShown{said, !known})
+	}
 	if d.Person != "" {
 		shown.With = d.KeyName
 	}

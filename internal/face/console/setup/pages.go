@@ -414,8 +414,7 @@ func (e *editing) fill(typed document.Fields) {
 type savedShown struct {
 	Home     string // the address of the account's console
 	Section  string
-	Changes  []string
-	English  bool // they are those of a set-up file, which has no other language
+	Changes  []change
 	Notes    []string
 	Keys     []edits.NewKey
 	Webhooks []edits.NewWebhook
@@ -427,6 +426,12 @@ type savedShown struct {
 	Action   string // where that form goes
 }
 
+// change is a sentence that says what was changed.
+type change struct {
+	Text    string
+	English bool // whatever the language of the page is
+}
+
 // saved says what an edit did, and offers to take it back. told are the words of the page for it; nil: those of a
 // set-up file have to do.
 func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []string) (desk.View, error) {
@@ -436,12 +441,18 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []st
 	do := r.HTTP.PostForm.Get("do")
 	to.Final = done.Undo == nil && len(done.Changes) > 0 && do != "replay" && do != "rotate"
 	own := fmt.Sprintf("account %s: ", r.Account.Name)
-	if to.English = len(told) == 0; !to.English && len(done.Changes) > 0 {
-		to.Changes = told
+	for _, line := range told {
+		if len(done.Changes) > 0 {
+			to.Changes = append(to.Changes, change{Text: line})
+		}
 	}
 	for _, line := range done.Changes {
-		if to.English {
-			to.Changes = append(to.Changes, strings.TrimPrefix(line, own))
+		if len(told) == 0 {
+			said, known := r.Retold(strings.TrimPrefix(line, own))
+			if !known {
+				said = strings.TrimPrefix(line, own)
+			}
+			to.Changes = append(to.Changes, change{said, !known})
 		}
 	}
 	for _, n := range done.Notes {

@@ -2,11 +2,27 @@ package setup
 
 import (
 	"reflect"
+	"strings"
 
 	"boon.example/internal/face/console/desk"
+	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
 	"boon.example/internal/setup/form"
 )
+
+// FieldNames are what fields of the set-up are called in a language, by what people are told in English of them.
+func FieldNames(l merchant.Language) map[string]string {
+	all := map[string]string{}
+	for _, f := range document.Told() {
+		path := strings.ReplaceAll(f.Path, ".", "-")
+		for _, name := range []string{f.List + "-" + path, path} {
+			if text, is := readWords()[l][calls+name].(string); is && all[f.Told] == "" {
+				all[f.Told] = text
+			}
+		}
+	}
+	return all
+}
 
 // recordOf is the record of a list of an account by what it is known by; nil: there is none.
 func recordOf(account document.Fields, list, known string) document.Fields {

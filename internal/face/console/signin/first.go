@@ -145,7 +145,7 @@ func (f *pages) firstOwner(r *desk.Request, asked *firstForm, id guid.ID, pair s
 	r.Member = m
 	err = f.Store.ChangeStaff(r.Context(), id, func(members []staff.Member) (staff.Changes, error) {
 		return staff.Changes{Save: append(slices.Clone(members), m), Begin: []staff.Begun{session},
-			Trail: trail(r, m.Name+" made the account, as its owner")}, nil
+			Trail: trail(r, phrase.Kept("%s made the account, as its owner").Say(m.Name))}, nil
 	})
 	if err != nil {
 		return desk.View{}, service.Stored(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -202,7 +203,8 @@ func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *w
 	case err != nil && !errors.Is(err, refusal.NotFound):
 		return desk.View{}, err
 	}
-	v, err := f.enterAs(r, m, &begun, m.Name+" signed in to the console with a passkey", func(is *staff.Member) error {
+	const what phrase.Kept = "%s signed in to the console with a passkey"
+	v, err := f.enterAs(r, m, &begun, what.Say(m.Name), func(is *staff.Member) error {
 		at := slices.IndexFunc(is.Passkeys, func(p staff.Passkey) bool { return bytes.Equal(p.ID, credential.ID) })
 		if at < 0 {
 			return errPasskey
@@ -258,7 +260,7 @@ func (f *pages) addPasskey(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, fmt.Errorf("keeping a passkey: %w", err)
 	}
-	return f.change(r, "added a passkey", func(m *staff.Member) error {
+	return f.change(r, "%s added a passkey", func(m *staff.Member) error {
 		switch {
 		case m.Proves() && !r.Session.Proven(r.Real):
 			return desk.ErrNotForYou
@@ -277,7 +279,7 @@ func (f *pages) removePasskey(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, desk.ErrNoPage
 	}
-	return f.change(r, "removed a passkey", func(m *staff.Member) error {
+	return f.change(r, "%s removed a passkey", func(m *staff.Member) error {
 		m.Passkeys = slices.DeleteFunc(slices.Clone(m.Passkeys), func(p staff.Passkey) bool { return bytes.Equal(p.ID, id) })
 		return nil
 	})

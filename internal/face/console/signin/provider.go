@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/openid"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
@@ -170,18 +171,18 @@ func (f *pages) enterFromProvider(r *desk.Request, q *asking, found *openid.Pers
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
 	begun.Session.ProvenAt = found.ProvenAt.UTC().Truncate(time.Second)
-	what := " signed in to the console through the OpenID Connect provider"
+	what := phrase.Kept("%s signed in to the console through the OpenID Connect provider")
 	if !q.Confirms.IsZero() {
 		if q.Confirms != m.ID || r.Member.ID != m.ID {
 			return f.notProven(r, q, errNobody)
 		}
 		begun.Session.BegunAt, begun.Session.Device = r.Session.BegunAt, r.Session.Device
-		what = " proved once more who they are, through the OpenID Connect provider"
+		what = "%s proved once more who they are, through the OpenID Connect provider"
 	}
 	if q.Connects && m.OpenID == "" {
-		what = " connected an account at the OpenID Connect provider"
+		what = "%s connected an account at the OpenID Connect provider"
 	}
-	v, err := f.enterAs(r, m, &begun, m.Name+what, func(now *staff.Member) error {
+	v, err := f.enterAs(r, m, &begun, what.Say(m.Name), func(now *staff.Member) error {
 		if !now.MayBe(is, q.Connects, r.Real) || contact.FoldEmail(now.Email) != contact.FoldEmail(m.Email) {
 			return errSignIn
 		}

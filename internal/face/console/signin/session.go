@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -166,8 +167,8 @@ func (f *pages) join(r *desk.Request) (desk.View, error) {
 		notices := f.comesFrom(r, &joined, &begun, shown)
 		return staff.Changes{Save: []staff.Member{joined}, EndSessions: []guid.ID{m.ID}, End: had,
 			Begin: []staff.Begun{begun}, Notices: notices, Use: r.HTTP.PathValue("token"),
-			Trail: staff.TrailEntry{What: m.Name + " used an invitation to the console", SignIn: true, By: r.By(),
-				RequestID: r.RequestID}}, nil
+			Trail: staff.TrailEntry{What: phrase.Kept("%s used an invitation to the console").Say(m.Name),
+				SignIn: true, By: r.By(), RequestID: r.RequestID}}, nil
 	})
 	if errors.Is(err, refusal.NotFound) {
 		return desk.View{}, errInvitation

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/clientip"
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/base/ratelimit"
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
@@ -96,7 +97,7 @@ func (f *pages) signIn(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	begun := m.Begin(device(r.HTTP.UserAgent()), r.Address(), r.Real)
-	return f.enterAs(r, m, &begun, m.Name+" signed in to the console with a password", useUp(r, m))
+	return f.enterAs(r, m, &begun, phrase.Kept("%s signed in to the console with a password").Say(m.Name), useUp(r, m))
 }
 
 // wrongSignIn is a refusal of a sign-in in the language of the page.
@@ -293,7 +294,7 @@ func (f *pages) confirm(r *desk.Request) (desk.View, error) {
 	}
 	begun := m.Begin(r.Session.Device, r.Address(), r.Real)
 	begun.Session.BegunAt = r.Session.BegunAt
-	v, err := f.enterAs(r, m, &begun, m.Name+" proved once more who they are", useUp(r, m))
+	v, err := f.enterAs(r, m, &begun, phrase.Kept("%s proved once more who they are").Say(m.Name), useUp(r, m))
 	if err == nil {
 		v.To = desk.Home(r.Account.ID) + within(form.Get("to"))
 	}

@@ -2,11 +2,11 @@ package signin
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -120,7 +120,7 @@ func (f *pages) invite(r *desk.Request) (desk.View, error) {
 			return c, err
 		}
 		token = c.Invite.Token
-		c.Trail = trail(r, fmt.Sprintf("%s invited %s to the console as %s", r.Member.Name, m.Name, roleOf(r, &m)))
+		c.Trail = trail(r, phrase.Kept("%s invited %s to the console as %v").Say(r.Member.Name, m.Name, roleOf(r, &m)))
 		return c, nil
 	})
 	if err != nil {
@@ -152,7 +152,7 @@ func placesOf(r *desk.Request, m *staff.Member) (names []string) {
 // roleOf is a member's role in words, for the audit trail.
 func roleOf(r *desk.Request, m *staff.Member) string {
 	if places := placesOf(r, m); places != nil {
-		return string(m.Role) + " at " + strings.Join(places, ", ")
+		return phrase.Kept("%v at %s").Say(m.Role, strings.Join(places, ", "))
 	}
 	return string(m.Role)
 }
@@ -201,7 +201,7 @@ func (f *pages) setRole(r *desk.Request) (desk.View, error) {
 		after := slices.Clone(members)
 		*named(after, m.ID) = m
 		c.Save = []staff.Member{m}
-		c.Trail = trail(r, fmt.Sprintf("%s made %s, who was %s, %s", r.Member.Name, m.Name, was, roleOf(r, &m)))
+		c.Trail = trail(r, phrase.Kept("%s made %s, who was %v, %v").Say(r.Member.Name, m.Name, was, roleOf(r, &m)))
 		return c, staff.Remain(members, after)
 	})
 }
@@ -210,7 +210,7 @@ func (f *pages) setRole(r *desk.Request) (desk.View, error) {
 func (f *pages) endAll(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, _ []staff.Member) (staff.Changes, error) {
 		return staff.Changes{EndSessions: []guid.ID{m.ID},
-			Trail: trail(r, fmt.Sprintf("%s ended all sessions of %s", r.Member.Name, m.Name))}, nil
+			Trail: trail(r, phrase.Kept("%s ended all sessions of %s").Say(r.Member.Name, m.Name))}, nil
 	})
 }
 
@@ -219,6 +219,6 @@ func (f *pages) remove(r *desk.Request) (desk.View, error) {
 	return f.onMember(r, func(m staff.Member, members []staff.Member) (staff.Changes, error) {
 		left := slices.DeleteFunc(slices.Clone(members), func(is staff.Member) bool { return is.ID == m.ID })
 		return staff.Changes{Remove: []guid.ID{m.ID},
-			Trail: trail(r, fmt.Sprintf("%s removed %s from the staff", r.Member.Name, m.Name))}, staff.Remain(members, left)
+			Trail: trail(r, phrase.Kept("%s removed %s from the staff").Say(r.Member.Name, m.Name))}, staff.Remain(members, left)
 	})
 }

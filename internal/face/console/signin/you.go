@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/guid"
 	"boon.example/internal/post/card"
@@ -128,9 +129,9 @@ func (f *pages) endSession(r *desk.Request) (desk.View, error) {
 	if at < 0 { // it is over already, or somebody else's
 		return after, nil
 	}
-	what := r.Member.Name + " ended one of their sessions"
+	what := phrase.Kept("%s ended one of their sessions").Say(r.Member.Name)
 	if device := all[at].Device; device != "" { // a program may not say what it is
-		what += ": " + device
+		what = phrase.Kept("%s ended one of their sessions: %s").Say(r.Member.Name, device)
 	}
 	err = f.Store.ChangeStaff(r.Context(), r.Account.ID, func([]staff.Member) (staff.Changes, error) {
 		return staff.Changes{End: [][]byte{all[at].Key}, Trail: trail(r, what)}, nil
@@ -142,7 +143,7 @@ func (f *pages) endSession(r *desk.Request) (desk.View, error) {
 }
 
 // change changes the member who makes the request, and ends their other sessions: whoever stole one shall not go on.
-func (f *pages) change(r *desk.Request, what string, how func(*staff.Member) error) (desk.View, error) {
+func (f *pages) change(r *desk.Request, what phrase.Kept, how func(*staff.Member) error) (desk.View, error) {
 	err := f.Store.ChangeStaff(r.Context(), r.Account.ID, func(members []staff.Member) (c staff.Changes, err error) {
 		at := slices.IndexFunc(members, func(m staff.Member) bool { return m.ID == r.Member.ID })
 		if at < 0 {
@@ -154,7 +155,7 @@ func (f *pages) change(r *desk.Request, what string, how func(*staff.Member) err
 		}
 		c.EndSessions, c.Keep = []guid.ID{is.ID}, r.Session.Key
 		c.Save = []staff.Member{is}
-		c.Trail = staff.TrailEntry{What: r.Member.Name + " " + what, By: r.By(), RequestID: r.RequestID}
+		c.Trail = staff.TrailEntry{What: what.Say(r.Member.Name), By: r.By(), RequestID: r.RequestID}
 		return c, nil
 	})
 	if err != nil {
@@ -179,7 +180,7 @@ func (f *pages) setPassword(r *desk.Request) (desk.View, error) {
 	var hashed staff.Member
 	hashed.SetPassword(password)
 	done()
-	return f.change(r, "chose a password", func(m *staff.Member) error {
+	return f.change(r, "%s chose a password", func(m *staff.Member) error {
 		if m.Proves() && !r.Session.Proven(r.Real) {
 			return desk.ErrNotForYou
 		}
@@ -198,7 +199,7 @@ func (f *pages) setAuthenticator(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return f.youAfter(r, err)
 	}
-	return f.change(r, "set up an authenticator", func(m *staff.Member) error {
+	return f.change(r, "%s set up an authenticator", func(m *staff.Member) error {
 		if m.TOTP != nil || m.Password == "" {
 			return desk.ErrNotForYou
 		}
@@ -209,7 +210,7 @@ func (f *pages) setAuthenticator(r *desk.Request) (desk.View, error) {
 
 // endAuthenticator goes back to the password alone, which must be long enough for that.
 func (f *pages) endAuthenticator(r *desk.Request) (desk.View, error) {
-	return f.change(r, "no longer uses an authenticator", func(m *staff.Member) error {
+	return f.change(r, "%s no longer uses an authenticator", func(m *staff.Member) error {
 		if !m.Long {
 			return refusal.New(refusal.ValidationFailure, "Choose a password of at least %d characters first.",
 				staff.ShortestAlone)

@@ -1,0 +1,59 @@
+package locale_test
+
+import (
+	"testing"
+
+	"boon.example/internal/base/phrase"
+	"boon.example/internal/books"
+	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
+	"boon.example/internal/money"
+	"boon.example/internal/post/locale"
+)
+
+// TestKeptSentences: sentences of the audit trail are said in each language, whatever the names in them are, also those
+// that are put together elsewhere.
+func TestKeptSentences(t *testing.T) {
+	t.Parallel()
+	const of phrase.Kept = "account %s: %v"
+	usd, err := money.ParseCurrency("USD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kept, want := range map[string][2]string{
+		"Ann removed Ben O'Neill <b> from the staff": {"Ann hat Ben O'Neill <b> aus dem Team entfernt",
+			"Ann quitó a Ben O'Neill <b> del personal"},
+		"account Harbor: changed name from A to B": {"Konto Harbor: Name: B statt A",
+			"Cuenta Harbor: Nombre: B en lugar de A"},
+		"account Harbor: added location to be or to": {"Konto Harbor: hinzugefügt: Standort to be or to",
+			"Cuenta Harbor: añadido: el local to be or to"},
+		"account A: changed location B: name from C to D to E": {},
+		"the PIN of Ana is paused after 50 wrong ones at all tills, the last of them at till Bar": {
+			"die PIN von Ana ruht nach 50 falschen an allen Kassen, zuletzt an der Kasse Bar",
+			"el PIN de Ana queda en pausa tras 50 incorrectos en todas las cajas, el último en la caja Bar"},
+		"account A: added key k (1), which may: redeem, from everywhere; agent: read": {
+			"Konto A: Schlüssel k (1) hinzugefügt, darf: redeem, von everywhere; Agent: read",
+			"Cuenta A: clave k (1) añadida, puede: redeem, desde everywhere; agente: read"},
+		"Ann made Ben, who was cashier at Bar, Pier, manager": {
+			"Ann hat Ben eine andere Rolle gegeben: Leitung statt Kasse an Bar, Pier",
+			"Ann cambió el rol de Ben: gerente en lugar de cajero en Bar, Pier"},
+		books.SayBooked(guid.ID{1}, []books.Booked{{Month: 202601, Rate: 1250, Amount: 5, Currency: usd, KeyID: guid.ID{2},
+			ProgramID: guid.ID{3}}}): {
+			"Restwerte für 2026-01 im Konto 01000000-0000-0000-0000-000000000000 gebucht, am 0001-01-01T00:00:00Z mit dem " +
+				"Schlüssel 02000000-0000-0000-0000-000000000000, zum Satz von 12.50 Prozent: 0.05 USD im Programm " +
+				"03000000-0000-0000-0000-000000000000", "saldos no usados de 2026-01 contabilizados en la cuenta " +
+				"01000000-0000-0000-0000-000000000000 el 0001-01-01T00:00:00Z con la clave " +
+				"02000000-0000-0000-0000-000000000000, al tipo del 12.50 por ciento: 0.05 USD del programa " +
+				"03000000-0000-0000-0000-000000000000"},
+		"something that nobody knows": {},
+		of.Say("A", "nothing known"):  {},
+	} {
+		for n, l := range []merchant.Language{merchant.German, merchant.Spanish} {
+			names := map[string]string{"name": [2]string{"Name", "Nombre"}[n]}
+			said, ok := locale.Kept(l).With(names).Say(kept, func(value string) string { return value })
+			if ok != (want[n] != "") || ok && said != want[n] {
+				t.Errorf("%q in %s, %t: %q", kept, l, ok, said)
+			}
+		}
+	}
+}
