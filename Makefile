@@ -49,16 +49,17 @@ bin/with-postgres: FORCE
 	@$(PROGRAMS) build -o ../$@ ./postgres
 FORCE:
 
-# The longest begin first. The programs mostly wait, for browsers: they run beside the rest.
+# The programs mostly wait, for browsers and the tools of others, and the store for its databases: so they run beside the rest.
+# The longest begin first.
 test: begun := $(shell date +%s)
 test: tests
 	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
+LONGEST   = ./cmd/boon ./internal/face/api ./internal/server ./internal/post/delivery
 tests: bin/with-postgres
-	$(PROGRAMS) $(SHORT) $(PRODUCT) & programs=$$!; status=0; \
-	$(GO) $(SHORT) ./internal/face/api ./cmd/boon $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') || status=1; \
-	bin/with-postgres $(GO) $(SHORT) ./internal/store/... || status=1; $(CLIENT) $(SHORT) ./... || status=1; \
-	wait $$programs || status=1; exit $$status
+	$(PROGRAMS) $(SHORT) -p 3 $(PRODUCT) & programs=$$!; bin/with-postgres $(GO) $(SHORT) ./internal/store/... & store=$$!; status=0; \
+	$(GO) $(SHORT) $(LONGEST) $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') || status=1; \
+	$(CLIENT) $(SHORT) ./... || status=1; wait $$store || status=1; wait $$programs || status=1; exit $$status
 	@test/leftout
 
 # The linters and the package on an empty Debian take what the tests leave of the processors.
