@@ -54,12 +54,26 @@ func TestInstallPages(t *testing.T) {
 // copySource puts the clients where the pages want Boon's source, without what was fetched and compiled.
 func copySource(t *testing.T, to string) {
 	t.Helper()
-	if err := os.Mkdir(to, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	run(t, os.Environ(), ".", "cp", "-r", absolute(t, "../../client"), absolute(t, "../../sdk"), to)
-	for _, made := range []string{"node_modules", "dist"} {
-		if err := os.RemoveAll(filepath.Join(to, "sdk/typescript", made)); err != nil {
+	for _, part := range []string{"client", "sdk/python", "sdk/typescript", "sdk/php"} {
+		from := absolute(t, filepath.Join("../..", part))
+		err := filepath.WalkDir(from, func(path string, f os.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case f.IsDir() && (f.Name() == "node_modules" || f.Name() == "dist"):
+				return filepath.SkipDir
+			}
+			there := filepath.Join(to, part, strings.TrimPrefix(path, from))
+			if f.IsDir() {
+				return os.MkdirAll(there, 0o700)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(there, text, 0o600)
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
