@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -63,6 +64,11 @@ import (
 //     (runWithin).
 //  11. The transaction does not end because a caller has gone: its context is only limited by the timeout of the
 //     database.
+//  12. On SQLite a group that undoes nothing is decided as if its requests were new, since nearly all are, and their
+//     records are not read. The table of records refuses one that is there already: the group is then decided once
+//     more, on what was read. A request that leaves no record, as a refusal that may be repeated does, is looked for
+//     before anything is saved (confirmNew). So a group is committed only if none of its requests had been answered
+//     before, or if that was known.
 //
 // # What shows it
 //
@@ -71,8 +77,9 @@ import (
 // testStaleVoucher the number of the entry (4); TestCodesStayUniqueAcrossKeys, TestOneCodeTwiceInAGroup and
 // ledger.TestACodeInUseIsDrawnAnew the codes (6); testUsesStay the set-up (7); TestChainsHold the chains, also after
 // commits that took effect and said that they failed (8); TestUnconfirmedCommit the standby (9);
-// TestALargeOrderBesideTills heavy groups (10); testGroupOutlivesItsCaller the caller (11); testGroupIsAtomic that a
-// group is saved as a whole; TestFullDisk the disk without room.
+// TestALargeOrderBesideTills heavy groups (10); testGroupOutlivesItsCaller the caller (11); testKnownRequests the
+// records that are not read (12); testGroupIsAtomic that a group is saved as a whole; TestFullDisk the disk without
+// room.
 //
 // # What an error says
 //
@@ -89,11 +96,16 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 		retry = s.db.RetryLong
 	}
 	err := retry(ctx, func(ctx context.Context) error {
-		err := s.tryGroup(ctx, want, p, decide)
+		assumed := s.assumesNew(&want)
+		err := s.tryGroup(ctx, want, p, assumed, decide)
+		if assumed && err != nil && (errors.Is(err, errKnown) || s.db.Rejected(err)) {
+			s.readFirst.Store(readAfterKnown)
+			err = s.tryGroup(ctx, want, p, false, decide)
+		}
 		if err != nil && !looked && s.db.Rejected(err) {
 			p.lookForCodes(s, want.Gifts)
 			looked = true
-			err = s.tryGroup(ctx, want, p, decide)
+			err = s.tryGroup(ctx, want, p, false, decide)
 		}
 		return err
 	})
@@ -112,9 +124,47 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	return err
 }
 
-func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
+// readAfterKnown is how many groups read their records first, after one that had a known request: where many
+// requests are repeats, few groups are decided twice.
+const readAfterKnown = 64
+
+// errKnown tells that a request of a group that was decided as new has a record.
+var errKnown = errors.New("a request of the group was answered before")
+
+// assumesNew tells whether a group is decided as if its requests were new: invariant 12.
+func (s *Store) assumesNew(want *ledger.Want) bool {
+	undoes := len(want.Undo)+len(want.Undoable)+len(want.Holds) > 0
+	if s.db.Writers() > 1 || len(want.Requests) == 0 || want.Heavy || undoes {
+		return false
+	}
+	return s.readFirst.Load() <= 0 || s.readFirst.Add(-1) < 0
+}
+
+// confirmNew looks for the records of those requests that leave none: what leaves one is refused if it is known.
+func (g *group) confirmNew(ctx context.Context, wanted []ledger.RequestKey, recorded []ledger.Request) error {
+	left := make(map[ledger.RequestKey]bool, len(recorded))
+	for i := range recorded {
+		left[recorded[i].RequestKey] = true
+	}
+	others := slices.DeleteFunc(slices.Clone(wanted), func(k ledger.RequestKey) bool { return left[k] })
+	if len(others) == 0 {
+		return nil
+	}
+	if err := g.run(ctx, g.wantRequests(others)); err != nil {
+		return err
+	}
+	for _, k := range others {
+		if g.state.Requests[k] != nil {
+			return errKnown
+		}
+	}
+	return nil
+}
+
+func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared, assumed bool,
 	decide func(*ledger.State) ledger.Changes) error {
-	g := group{Store: s, prepared: p, setup: want.Setup, keptRead: map[merchant.CountKey]merchant.Count{}}
+	g := group{Store: s, prepared: p, setup: want.Setup, assumed: assumed,
+		keptRead: map[merchant.CountKey]merchant.Count{}}
 	var counted map[merchant.CountKey]merchant.Count
 	var commit trace.Span = noop.Span{}
 	err := s.transact(ctx, func(run db.Runner) error {
@@ -124,6 +174,11 @@ func (s *Store) tryGroup(ctx context.Context, want ledger.Want, p *prepared,
 		}
 		c := decide(&g.state)
 		counted = c.Counts
+		if assumed {
+			if err := g.confirmNew(ctx, want.Requests, c.Requests); err != nil {
+				return err
+			}
+		}
 		if err := stage(ctx, "save", func(ctx context.Context) error { return g.save(ctx, &c) }); err != nil {
 			return fmt.Errorf("saving a group: %w", err)
 		}
@@ -159,6 +214,7 @@ type group struct {
 	newlyUsed []ledger.Ref
 	keptRead  map[merchant.CountKey]merchant.Count // counts of what is kept, that were read
 	writer    *chainWriter                         // whose hash chain goes on; nil: nothing was entered
+	assumed   bool                                 // its requests are taken for new: invariant 12
 	saved     bool                                 // all that is left is the commit
 	looks     bool                                 // it changes nothing and locks nothing: see Look
 }

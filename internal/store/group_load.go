@@ -48,6 +48,9 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 			requests = nil // nothing was written since
 		}
 	}
+	if g.assumed {
+		requests = nil
+	}
 	known := len(g.state.Requests)
 	batches := g.wantVouchers(vouchers)
 	batches = append(batches, g.wantCounts(want.Counts, want.Heavy, want.Rehearsed)...)

@@ -82,6 +82,8 @@ type Store struct {
 	back     chan WentBack
 	jobTurn  atomic.Pointer[guid.ID] // the account that had the last turn where more jobs were due than were claimed
 	full     atomic.Bool             // the last group found no room on the disk
+	// readFirst is how many groups are still to read the records of their requests before they are decided.
+	readFirst atomic.Int64
 }
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.

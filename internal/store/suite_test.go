@@ -70,6 +70,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"a group loads what it wants":               testGroupLoads,
 		"a group is all or nothing":                 testGroupIsAtomic,
 		"a group outlives its caller":               testGroupOutlivesItsCaller,
+		"known requests are told in time":           testKnownRequests,
 		"a stale voucher is not written":            testStaleVoucher,
 		"constraints bite":                          testConstraints,
 		"gifts are found by their secrets":          testSecrets,
@@ -392,11 +393,13 @@ func testRequestRoundTrip(t *testing.T, open opener) {
 	if none, err := s.Requests(t.Context(), newID(), "", "one key"); err != nil || len(none) != 0 {
 		t.Errorf("another account has %d records under the key, %v", len(none), err)
 	}
+	var known map[ledger.RequestKey]*ledger.Request // by who decides last
 	runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{want[0].RequestKey, want[0].RequestKey, spent.RequestKey}},
 		func(st *ledger.State) ledger.Changes {
-			diff(t, st.Requests, map[ledger.RequestKey]*ledger.Request{want[0].RequestKey: &want[0], spent.RequestKey: &got[0]})
+			known = st.Requests
 			return ledger.Changes{}
 		})
+	diff(t, known, map[ledger.RequestKey]*ledger.Request{want[0].RequestKey: &want[0], spent.RequestKey: &got[0]})
 }
 
 func testSetupRoundTrip(t *testing.T, open opener) {
@@ -603,6 +606,40 @@ func testGroupOutlivesItsCaller(t *testing.T, open opener) {
 	}
 	if _, err := s.Gift(t.Context(), g.AccountID, g.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// testKnownRequests: whoever decides learns of a record before anything is committed, whether the request would
+// leave another one, or none; and a group with one known request saves its new one.
+func testKnownRequests(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := newID()
+	request := func(key string) ledger.Request {
+		k := ledger.RequestKey{AccountID: account, Operation: operation.RedeemGift, Key: key}
+		return ledger.Request{RequestKey: k, Answer: ledger.Answer{Code: ledger.OK, Body: []byte(key)}, At: noon}
+	}
+	first := request("first")
+	save(t, s, ledger.Changes{Requests: []ledger.Request{first}})
+	for _, recorded := range []bool{true, false} {
+		for range 2 { // the first group takes all for new, the one after it does not
+			next := request(newID().String())
+			leaves := []ledger.Request{next}
+			if recorded {
+				leaves = append(leaves, first)
+			}
+			var known *ledger.Request
+			runGroup(t, s, ledger.Want{Requests: []ledger.RequestKey{first.RequestKey, next.RequestKey}},
+				func(st *ledger.State) ledger.Changes {
+					if known = st.Requests[first.RequestKey]; known != nil {
+						return ledger.Changes{Requests: []ledger.Request{next}}
+					}
+					return ledger.Changes{Requests: leaves}
+				})
+			if known == nil || string(known.Answer.Body) != "first" {
+				t.Errorf("a request that is recorded (%t) was decided on %v", recorded, known)
+			}
+		}
+		s.readFirst.Store(0)
 	}
 }
 
