@@ -55,9 +55,9 @@ func (a *app) list() []jobs.Job {
 			Batch: a.expireTestHolds(), Failed: "holds of test accounts that are over could not be entered"},
 		{Name: "tell-expiry", Every: expiry.Every, Pause: expiry.Pause, Batch: a.expiry.Batches(),
 			Failed: "gifts that expire could not be told of"},
-		{Name: "close-books", Every: closing.Every, Pause: closing.Pause, Batch: a.unhurried(a.closer().Batches()),
+		{Name: "close-books", Every: closing.Every, Pause: closing.Pause, Batch: a.yielding(a.closer().Batches()),
 			Failed: "days could not be closed in the books; reports read their entries"},
-		{Name: "check-books", Every: closing.CheckEvery, Pause: closing.Pause, Batch: a.unhurried(a.bookChecker().Batches()),
+		{Name: "check-books", Every: closing.CheckEvery, Pause: closing.Pause, Batch: a.yielding(a.bookChecker().Batches()),
 			Failed: "CLOSED DAYS IN THE BOOKS ARE NOT WHAT THEIR ENTRIES SAY, or could not be checked"},
 		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
 			Failed: "what old gifts say of people could not be erased"},
@@ -85,9 +85,9 @@ func (a *app) list() []jobs.Job {
 // batch is what a job does at a time.
 type batch = func(context.Context) (done int, more bool, err error)
 
-// unhurried is a batch that makes room for tills.
-func (a *app) unhurried(do batch) batch {
-	return func(ctx context.Context) (int, bool, error) { return do(nice.Unhurried(ctx, a.admission.Busy)) }
+// yielding is a batch that makes room for tills.
+func (a *app) yielding(do batch) batch {
+	return func(ctx context.Context) (int, bool, error) { return do(nice.Background(ctx, a.admission.Busy)) }
 }
 
 // notices tells members of the staff of sign-ins on new devices.

@@ -86,7 +86,7 @@ func (s *Service) Page(next http.Handler) http.Handler {
 		case s.config.Admission.Enter(r.Context(), party, admission.Read):
 			leave := sync.OnceFunc(func() { s.config.Admission.Leave(party, admission.Read) })
 			defer leave()
-			next.ServeHTTP(&leavingWriter{w, leave}, r.WithContext(s.unhurried(r.Context())))
+			next.ServeHTTP(&leavingWriter{w, leave}, r.WithContext(s.inBackground(r.Context())))
 		case s.config.Overloaded != nil:
 			s.config.Overloaded(w, r)
 		default:
@@ -95,9 +95,9 @@ func (s *Service) Page(next http.Handler) http.Handler {
 	})
 }
 
-// unhurried is the context of a call that makes room for those that somebody waits for at a counter.
-func (s *Service) unhurried(ctx context.Context) context.Context {
-	return nice.Unhurried(ctx, s.config.Admission.Busy)
+// inBackground is the context of a call that makes room for those that somebody waits for at a counter.
+func (s *Service) inBackground(ctx context.Context) context.Context {
+	return nice.Background(ctx, s.config.Admission.Busy)
 }
 
 // guests are those of one network, who take turns with accounts and with other networks.

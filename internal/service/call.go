@@ -97,7 +97,7 @@ func (c *Call) begin(ctx context.Context, p admission.Priority) error {
 		return ErrOverloaded
 	}
 	if p == admission.Read {
-		ctx, c.HTTP = c.unhurried(ctx), c.HTTP.WithContext(c.unhurried(c.HTTP.Context()))
+		ctx, c.HTTP = c.inBackground(ctx), c.HTTP.WithContext(c.inBackground(c.HTTP.Context()))
 	}
 	c.ctx, c.ends[1] = c.withStoreTimeout(ctx)
 	if err := c.readClocks(); err != nil {

@@ -71,12 +71,12 @@ type busy struct{ unbounded }
 
 func (busy) Busy() bool { return true }
 
-// TestReadingRests: what a call that only reads does makes room for tills, also where it takes more time or is a page;
+// TestReadingPauses: what a call that only reads does makes room for tills, also where it takes more time or is a page;
 // a call of a till does not.
-func TestReadingRests(t *testing.T) {
+func TestReadingPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rests := func(ctx context.Context) bool {
+		pauses := func(ctx context.Context) bool {
 			time.Sleep(time.Second) // it has worked for a while
 			begun := time.Now()
 			nice.Rest(ctx)
@@ -88,14 +88,14 @@ func TestReadingRests(t *testing.T) {
 				err := c.Begin(&merchant.Caller{Account: &merchant.Account{ID: guid.ID{1}}}, p, time.Minute)
 				more, stop := c.MoreTime()
 				defer stop()
-				if reads := p == admission.Read; err != nil || rests(c.Context()) != reads || rests(more) != reads {
-					t.Errorf("%s: %v, rests: %t", p, err, !reads)
+				if reads := p == admission.Read; err != nil || pauses(c.Context()) != reads || pauses(more) != reads {
+					t.Errorf("%s: %v, pauses: %t", p, err, !reads)
 				}
 				return c.Reply(c.Answer(ledger.OK, func(*wire.Writer) {}), nil)
 			}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil))
 		}
 		s.Page(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			if !rests(r.Context()) {
+			if !pauses(r.Context()) {
 				t.Error("a page does not rest")
 			}
 		})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))

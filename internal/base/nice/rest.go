@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How long a goroutine that gives way works at a stretch, and how long it rests then.
+// How long a goroutine that gives way works at a stretch, and how long it pauses then.
 const (
 	stretch = 500 * time.Microsecond
 	pause   = 100 * time.Microsecond // a runtime that has nothing else to do makes a millisecond of it
@@ -21,15 +21,15 @@ type worker struct {
 
 type workerKey struct{}
 
-// Unhurried marks what is done under a context as work that nobody waits for at a counter. Where it calls Rest, it
+// Background marks what is done under a context as work that nobody waits for at a counter. Where it calls Rest, it
 // leaves its core to others for a moment, as long as others says that somebody needs it. The runtime of Go would have
 // them wait for 10 milliseconds.
-func Unhurried(ctx context.Context, others func() bool) context.Context {
+func Background(ctx context.Context, others func() bool) context.Context {
 	return context.WithValue(ctx, workerKey{}, &worker{others: others, begun: time.Now()})
 }
 
-// Rest is called again and again by what may take many milliseconds of processor time. Under a context of Unhurried it
-// rests when it is time to.
+// Rest is called again and again by what may take many milliseconds of processor time. Under a context of Background it
+// pauses when it is time to.
 func Rest(ctx context.Context) { Resting(ctx)() }
 
 // Resting is Rest for loops, which look into the context once.

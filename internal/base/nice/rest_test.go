@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestRest: what gives way rests once it has worked for a stretch, as long as others need the core; and nothing else
+// TestRest: what gives way pauses once it has worked for a stretch, as long as others need the core; and nothing else
 // does.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		busy := true
-		unhurried := Unhurried(t.Context(), func() bool { return busy })
+		background := Background(t.Context(), func() bool { return busy })
 		rested := func(ctx context.Context) time.Duration {
 			begun := time.Now()
 			Rest(ctx)
@@ -26,12 +26,12 @@ func TestRest(t *testing.T) {
 			works time.Duration
 			want  time.Duration
 		}{
-			{"too early", unhurried, true, stretch - 1, 0},
-			{"after a stretch", unhurried, true, 1, pause},
-			{"right after a rest", unhurried, true, 0, 0},
-			{"after another stretch", unhurried, true, stretch, pause},
-			{"nobody is there", unhurried, false, stretch, 0},
-			{"soon after that", unhurried, true, stretch - 1, 0},
+			{"too early", background, true, stretch - 1, 0},
+			{"after a stretch", background, true, 1, pause},
+			{"right after a rest", background, true, 0, 0},
+			{"after another stretch", background, true, stretch, pause},
+			{"nobody is there", background, false, stretch, 0},
+			{"soon after that", background, true, stretch - 1, 0},
 			{"in a hurry", t.Context(), true, time.Second, 0},
 		} {
 			busy = c.busy

@@ -225,3 +225,5 @@ func (f *inFlight) Enter(context.Context, admission.Party, admission.Priority) b
 	return true
 }
 func (f *inFlight) Leave(admission.Party, admission.Priority) { f.Add(-1) }
+
+func (*inFlight) Busy() bool { return false }

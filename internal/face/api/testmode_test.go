@@ -76,6 +76,8 @@ func (n noted) Enter(_ context.Context, _ admission.Party, p admission.Priority)
 
 func (noted) Leave(admission.Party, admission.Priority) {}
 
+func (noted) Busy() bool { return false }
+
 // TestWebhooksGoByTheTestClock: a webhook of a test account tells what a gift is by that account's clock, as the feed.
 func TestWebhooksGoByTheTestClock(t *testing.T) {
 	t.Parallel()

@@ -160,12 +160,12 @@ func TestReadersRest(t *testing.T) {
 	t.Parallel()
 	d := openForTest(t, Options{Dir: t.TempDir()})
 	asked := 0
-	ctx := nice.Unhurried(t.Context(), func() bool { asked++; return false })
+	ctx := nice.Background(t.Context(), func() bool { asked++; return false })
 	const rows = `SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3`
 	slow := func(*sql.Rows) error { time.Sleep(2 * time.Millisecond); return nil } // longer than a stretch
 	for name, c := range map[string]struct {
-		read  func() error
-		rests bool
+		read   func() error
+		pauses bool
 	}{
 		"a list": {func() error {
 			_, err := Collect(ctx, d, rows, nil, func(Scanner) (int, error) { return 0, slow(nil) })
@@ -177,7 +177,7 @@ func TestReadersRest(t *testing.T) {
 		}, false},
 	} {
 		asked = 0
-		if err := c.read(); err != nil || asked > 0 != c.rests {
+		if err := c.read(); err != nil || asked > 0 != c.pauses {
 			t.Errorf("%s: asked %d times, %v", name, asked, err)
 		}
 	}
