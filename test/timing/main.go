@@ -53,6 +53,9 @@ func run(database string, calls int, seed uint64) error {
 		return err
 	}
 	defer w.stop()
+	if err := w.use(); err != nil {
+		return err
+	}
 	most := 0.0
 	fmt.Printf("%-80s %8s %8s %7s %7s %6s\n", "what is asked about", "first ms", "second", "slower", "floor", "z")
 	for _, c := range w.comparisons() {

@@ -31,10 +31,32 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.stop)
+	w.activationCodesOpenNothing(t)
+	if err := w.use(); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range w.comparisons() {
 		first, second, err := w.measure(c, 2, 1)
 		if err != nil || len(first) != 2 || len(second) != 2 {
 			t.Errorf("%s: %d and %d times, %v", c.name, len(first), len(second), err)
+		}
+	}
+}
+
+// activationCodesOpenNothing asks every call of a platform in which a code stands about an activation code: it is a code
+// that nobody has. A good code is another thing to each of them, as long as nobody has guessed too often.
+func (w *world) activationCodesOpenNothing(t *testing.T) {
+	t.Helper()
+	good, err := w.sell(shopKey, web, "") // who has had a gift may go on with it, whatever else they guess
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range w.platforms() {
+		if _, err := w.ask(ask.of(w.number)); err != nil {
+			t.Errorf("%s about an activation code: %v", ask.name, err)
+		}
+		if _, err := w.ask(ask.of(good.VoucherCode)); err == nil {
+			t.Errorf("%s says the same about a good code", ask.name)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func newWorld(dir, binary, database string, calls int) (w *world, err error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(w.sendTo(guest), w.use()); err != nil {
+	if err := w.sendTo(guest); err != nil {
 		w.server.Kill()
 		return nil, err
 	}

@@ -52,15 +52,40 @@ func (s *site) my(mux *http.ServeMux) {
 	if own == nil {
 		own = http.NewCrossOriginProtection().Handler
 	}
-	page := func(pattern string, get, post myHandler) {
-		mux.Handle(pattern, bodied(s.Admit(own(s.takes(get, post)))))
+	with := func(do func(*site, http.ResponseWriter, *http.Request) error) myHandler {
+		if do == nil {
+			return nil
+		}
+		return func(w http.ResponseWriter, r *http.Request) error { return do(s, w, r) }
 	}
+	for _, p := range myRoutes() {
+		mux.Handle(p.path, bodied(s.Admit(own(s.takes(with(p.get), with(p.post))))))
+	}
+}
+
+// myRoute is an address, with what answers a GET and a POST; nil: there is no such method.
+type myRoute struct {
+	path      string
+	get, post func(*site, http.ResponseWriter, *http.Request) error
+}
+
+func myRoutes() []myRoute {
 	const account = guest.Path + "/{account}"
-	page(account, s.mine, s.askForLink)
-	page(account+"/sent", s.linkSent, nil)
-	page(account+guest.LinkPath+"/{token}", s.showLink, s.signIn)
-	page(account+"/open", nil, s.openGift)
-	page(account+"/out", nil, s.signOut)
+	return []myRoute{
+		{account, (*site).mine, (*site).askForLink},
+		{account + "/sent", (*site).linkSent, nil},
+		{account + guest.LinkPath + "/{token}", (*site).showLink, (*site).signIn},
+		{account + "/open", nil, (*site).openGift},
+		{account + "/out", nil, (*site).signOut},
+	}
+}
+
+// MyPaths are the patterns of the addresses on which people look at their gifts, for whoever asks all of them.
+func MyPaths() (all []string) {
+	for _, p := range myRoutes() {
+		all = append(all, p.path)
+	}
+	return all
 }
 
 // myHandler answers a request, or says why not.
