@@ -4,9 +4,10 @@
 // chromium and pdftoppm, but for the answers.
 //
 // With -every it takes each page of the console, of guests and of the till instead, on a phone and a desk, and prints
-// those of the console: some two hundred pictures for somebody to look at, which belong into no repository.
+// those of the console; with -pocket those of guests and of the till, and passes of wallets as it draws them itself:
+// some three hundred pictures for somebody to look at, which belong into no repository.
 //
-//	go -C test run ./screenshots [-to ../docs/pictures] [-answers | -console | -every | -slow]
+//	go -C test run ./screenshots [-to ../docs/pictures] [-answers | -console | -every | -pocket | -slow]
 package main
 
 import (
@@ -28,6 +29,7 @@ func main() {
 	answers := flag.Bool("answers", false, "draw the answers only, which needs no browser")
 	console := flag.Bool("console", false, "take the picture of the console only")
 	every := flag.Bool("every", false, "take every page instead, into ../dist/pages where -to names no folder")
+	pocket := flag.Bool("pocket", false, "of every page, take those of guests with their passes, and of the till")
 	slow := flag.Bool("slow", false, "print how long each page takes to be seen on a slow phone, and take no picture")
 	flag.Parse()
 	what := (*studio).pictures
@@ -38,11 +40,13 @@ func main() {
 		what = (*studio).console
 	case *every:
 		what = (*studio).every
+	case *pocket:
+		what = (*studio).pocket
 	case *slow:
 		what = (*studio).slow
 	}
 	if *to == "" {
-		if *to = "../docs/pictures"; *every {
+		if *to = "../docs/pictures"; *every || *pocket {
 			*to = "../dist/pages"
 		}
 	}

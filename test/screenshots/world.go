@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,7 +76,9 @@ type world struct {
 	dir  string // of the set-up's pictures
 	api  *client.Client
 	stop func() error
-	read map[string]bool // messages that message gave
+
+	passes string          // where passes are drawn
+	read   map[string]bool // messages that message gave
 }
 
 // start applies the set-up in a folder and serves it.
@@ -88,14 +91,17 @@ func start(ctx context.Context, dir string) (*world, error) {
 	if err := w.apply(ctx, setupFile); err != nil {
 		return nil, err
 	}
+	standIn, wallet := googleStandIn()
+	drawer := httptest.NewServer(http.HandlerFunc(w.drawPass))
+	w.passes = drawer.URL
 	running, cancel := context.WithCancel(ctx)
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {
 		done <- server.Run(running, server.Config{Listen: "127.0.0.1:0", Data: data, Outbox: true, OutboxAnyway: true,
-			PublicURL: publicURL,
-			Logger:    slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
+			PublicURL: publicURL, Google: wallet,
+			Logger: slog.New(slog.DiscardHandler), Ready: func(address string) { ready <- address }})
 	}()
-	w.stop = func() error { cancel(); return <-done }
+	w.stop = func() error { cancel(); standIn.Close(); drawer.Close(); return <-done }
 	select {
 	case err := <-done:
 		cancel()
