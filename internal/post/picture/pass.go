@@ -24,17 +24,23 @@ func Filling(file []byte, width, height, fineness int) ([][]byte, error) {
 	})
 }
 
-// Within does so for the whole of a picture in a box.
+// Within does so for the whole of a picture in a box. Where it has transparent parts, it stands on white with a margin: a
+// dark logo can then be seen on a dark card.
 func Within(file []byte, width, height, fineness int) ([][]byte, error) {
 	img, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	size := img.Bounds().Size()
-	return copies(img, img.Bounds(), fineness, func(fine int) image.Point {
+	at := func(fine int) image.Point {
 		scale := min(1, float64(fine*width)/float64(size.X), float64(fine*height)/float64(size.Y))
 		return image.Pt(pixels(size.X, scale), pixels(size.Y, scale))
-	})
+	}
+	if o, can := img.(interface{ Opaque() bool }); !can || !o.Opaque() {
+		to := image.Rectangle{Max: at(fineness)}
+		img = onGround(img, img.Bounds(), to, min(to.Dx(), to.Dy())/10, color.White)
+	}
+	return copies(img, img.Bounds(), fineness, at)
 }
 
 // Tile makes square PNGs of the whole of a picture on white, with a margin of a tenth, likewise.

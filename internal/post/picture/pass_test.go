@@ -36,16 +36,32 @@ func TestCopiesForScreens(t *testing.T) {
 			}
 		}
 	}
+	clear := image.NewNRGBA(image.Rect(0, 0, 300, 120))
+	all, err := Within(asPNG(t, clear), 160, 50, 3)
+	for n, file := range all {
+		img, failed := png.Decode(bytes.NewReader(file))
+		if failed != nil || !white(img, 0, 0) || !white(img, img.Bounds().Dx()/2, img.Bounds().Dy()/2) {
+			t.Errorf("copy %d of what is transparent is not white: %v", n+1, failed)
+		}
+	}
+	if err != nil || len(all) != 3 {
+		t.Errorf("%d copies of what is transparent, %v", len(all), err)
+	}
 	tiles, err := Tile(large, 29, 3)
 	for n, file := range tiles {
 		img, failed := png.Decode(bytes.NewReader(file))
 		if failed != nil || img.Bounds().Size() != image.Pt(29*(n+1), 29*(n+1)) {
 			t.Errorf("tile %d is %v, %v", n+1, img, failed)
-		} else if r, g, b, _ := img.At(1, 1).RGBA(); min(r, g, b) < 0xf000 {
+		} else if !white(img, 1, 1) {
 			t.Errorf("the margin of tile %d is not white", n+1)
 		}
 	}
 	if _, broken := Tile([]byte("<svg/>"), 29, 3); err != nil || len(tiles) != 3 || broken == nil {
 		t.Errorf("%d tiles, %v; of an SVG: %v", len(tiles), err, broken)
 	}
+}
+
+func white(img image.Image, x, y int) bool {
+	r, g, b, a := img.At(x, y).RGBA()
+	return min(r, g, b, a) >= 0xf000
 }
