@@ -25,6 +25,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"boon.example/client"
 	"boon.example/internal/post/pass/google"
 	"boon.example/internal/post/pass/passtest"
 	"boon.example/internal/post/qr"
@@ -95,7 +96,7 @@ func (s *studio) myPages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.message(ctx, "Anna"); err != nil { // it was sent
+		if err := s.delivered(ctx, g); err != nil {
 			return err
 		}
 		if err := s.live(ctx, g.id, []string{"", "held", "redeemed", "blocked"}[n]); err != nil {
@@ -123,6 +124,19 @@ func (s *studio) myPages(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// delivered waits until the mail of a gift was sent.
+func (w *world) delivered(ctx context.Context, g gift) error {
+	for {
+		switch is, err := w.api.Gift(ctx, g.id); {
+		case err != nil:
+			return err
+		case is.Status != client.StatusPending:
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 var linkOf = regexp.MustCompile(`/my/[0-9a-f-]{36}/link/[A-Z2-7]{26}`)
@@ -215,11 +229,8 @@ func (s *studio) walletPages(ctx context.Context) (all []shot, err error) {
 	if err := s.withWallets(ctx); err != nil {
 		return nil, err
 	}
-	g, err := s.gift(ctx, "ready", designs[2].id)
+	g, err := s.savable(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.savable(ctx, g.path); err != nil {
 		return nil, err
 	}
 	all = append(all, shot{"gift-wallets", g.path})
@@ -252,21 +263,23 @@ func (s *studio) walletPages(ctx context.Context) (all []shot, err error) {
 	return all, nil
 }
 
-// savable waits until Google has the pass of a gift.
-func (w *world) savable(ctx context.Context, path string) error {
+// savable makes a gift that Google has. Of one that was made before the service knew of the wallet, Google has nothing.
+func (w *world) savable(ctx context.Context) (g gift, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for ctx.Err() == nil {
-		page, err := w.get(ctx, path)
-		if err != nil {
-			return err
+		if g, err = w.gift(ctx, "ready", designs[2].id); err != nil {
+			return g, err
 		}
-		if bytes.Contains(page, []byte(path+"/google")) {
-			return nil
+		for range 30 {
+			page, err := w.get(ctx, g.path)
+			if err != nil || bytes.Contains(page, []byte(g.path+"/google")) {
+				return g, err
+			}
+			time.Sleep(100 * time.Millisecond)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	return errors.New("the page of a gift has no link to Google Wallet")
+	return g, errors.New("the page of a gift has no link to Google Wallet")
 }
 
 // drawn is the address at which the pass of a gift is drawn.
