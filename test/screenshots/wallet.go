@@ -112,9 +112,9 @@ func (s *studio) myPages(ctx context.Context) error {
 		shots := []shot{{"my-sent", my + "/sent"}, {"my-link", link}, {"my-" + guest.name, my + guest.list},
 			{"my-signed-out", my + "?out=yes"}, {"my-used-link", link}}
 		for at, p := range shots {
-			button := map[int]string{2: "main button", 3: `form.out button`}[at]
-			if button != "" {
-				if err := s.click(shots[at-1].path, button); err != nil {
+			press := map[int][2]string{2: {"main button", "form.out"}, 3: {"form.out button", "form.search"}}[at]
+			if press[0] != "" {
+				if err := s.click(shots[at-1].path, press[0], press[1]); err != nil {
 					return err
 				}
 			}
@@ -158,14 +158,14 @@ func (w *world) askForLink(ctx context.Context, my, contact string) (string, err
 	return linkOf.FindString(string(text)), err
 }
 
-// click presses a button of a page, which leads to another one.
-func (s *studio) click(path, button string) error {
+// click presses a button of a page, which leads to one that has something else.
+func (s *studio) click(path, button, has string) error {
 	limited, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	if err := s.open(limited, s.url+path, look{"light", 375, 1}); err != nil {
 		return err
 	}
-	return chromedp.Do(limited, chromedp.Click(button), chromedp.WaitNotPresent(button))
+	return chromedp.Do(limited, chromedp.Click(button), chromedp.WaitVisible(has))
 }
 
 // tillViews takes pictures of a paired till: what it asks for, a gift, another card that pays the rest of a bill, what
@@ -208,8 +208,9 @@ func (s *studio) sale(ctx context.Context, t *tillShots) error {
 		return err
 	}
 	key := func(n int) step { return step{fmt.Sprintf(".gift .keypad button:nth-child(%d)", n), "true"} }
-	shots, err := t.steps(limited, step{"shoot", at("home")}, step{digits(first), at("gift")}, key(4), key(11), key(11), key(11),
-		step{"shoot", `!document.querySelector("button.take").disabled`}, step{".do-add", at("home")}, step{"shoot", "true"},
+	shots, err := t.steps(limited, step{"shoot", at("home")}, step{digits(first), at("gift")}, key(4), key(11), key(11),
+		key(11), step{"shoot", `!document.querySelector("button.take").disabled`}, step{".do-add", at("home")},
+		step{"shoot", "true"},
 		step{digits(second), at("gift")}, step{"shoot", `!document.querySelector("button.take").disabled`},
 		step{"button.take", result("yes")}, step{"shoot", "true"},
 		step{".open-today", `!document.querySelector(".today .full").hidden && ` + at("today")}, step{"shoot", "true"})
@@ -217,7 +218,8 @@ func (s *studio) sale(ctx context.Context, t *tillShots) error {
 		return err
 	}
 	for n, name := range []string{"home", "gift", "another-card", "second-gift", "paid", "today"} {
-		if err := s.save(fmt.Sprintf("till-%s-%s-%s-%d", name, t.language, t.look.theme, t.look.width), shots[n]); err != nil {
+		file := fmt.Sprintf("till-%s-%s-%s-%d", name, t.language, t.look.theme, t.look.width)
+		if err := s.save(file, shots[n]); err != nil {
 			return err
 		}
 	}

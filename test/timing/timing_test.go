@@ -43,8 +43,8 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 	}
 }
 
-// activationCodesOpenNothing asks every call of a platform in which a code stands about an activation code: it is a code
-// that nobody has. A good code is another thing to each of them, as long as nobody has guessed too often.
+// activationCodesOpenNothing asks every call of a platform in which a code stands about an activation code: it is a
+// code that nobody has. A good code is another thing to each of them, as long as nobody has guessed too often.
 func (w *world) activationCodesOpenNothing(t *testing.T) {
 	t.Helper()
 	good, err := w.sell(shopKey, web, "") // who has had a gift may go on with it, whatever else they guess

@@ -147,15 +147,21 @@ func TestWhoIsSentALink(t *testing.T) {
 		change func(w *world)
 		by     func(w *world) *gateway // nil: by nobody
 	}{
-		"who has a gift":       {contact.Email, ana, func(*world) {}, mail},
-		"who has one by text":  {contact.SMS, tel, func(*world) {}, sms},
-		"whose gift is far on": {contact.Email, ana, func(w *world) { w.pages = [][]gift.Gift{{}, {gifted("ben@example.com")}, {gifted(ana)}} }, mail},
+		"who has a gift":      {contact.Email, ana, func(*world) {}, mail},
+		"who has one by text": {contact.SMS, tel, func(*world) {}, sms},
+		"whose gift is far on": {contact.Email, ana, func(w *world) {
+			w.pages = [][]gift.Gift{{}, {gifted("ben@example.com")}, {gifted(ana)}}
+		}, mail},
 		"of a test account": {contact.Email, ana, func(w *world) { w.account.Test = true },
 			by(func(w *world) *gateway { return &w.test })},
-		"who was tried before, beyond the limit": {contact.Email, ana, func(w *world) { w.link.Attempts, w.within = 1, false }, mail},
+		"who was tried before, beyond the limit": {contact.Email, ana, func(w *world) {
+			w.link.Attempts, w.within = 1, false
+		}, mail},
 
-		"who has none":              {contact.Email, ana, func(w *world) { w.pages = nil }, nil},
-		"whose gift went on":        {contact.Email, ana, func(w *world) { w.pages[0][0].Card.Contact = "ben@example.com" }, nil},
+		"who has none": {contact.Email, ana, func(w *world) { w.pages = nil }, nil},
+		"whose gift went on": {contact.Email, ana, func(w *world) {
+			w.pages[0][0].Card.Contact = "ben@example.com"
+		}, nil},
 		"whose gift is to come":     {contact.Email, ana, func(w *world) { w.pages[0][0].Status = gift.Pending }, nil},
 		"of another account's gift": {contact.Email, ana, func(w *world) { w.pages[0][0].AccountID = guid.ID{2} }, nil},
 		"beyond three a day":        {contact.Email, ana, func(w *world) { w.may = false }, nil},
@@ -186,6 +192,11 @@ func TestWhoIsSentALink(t *testing.T) {
 			t.Errorf("%s: the log has the contact or the link: %s", name, w.log.String())
 		}
 	}
+}
+
+// TestNobodyIsSentALink: where none waits, and while the database is away, when the link goes on waiting.
+func TestNobodyIsSentALink(t *testing.T) {
+	t.Parallel()
 	w := newWorld(contact.Email, ana)
 	w.sent = true
 	if done, more, err := w.Batch(t.Context()); done != 0 || more || err != nil {
@@ -225,8 +236,8 @@ func TestAGatewayThatIsAway(t *testing.T) {
 	if _, _, err := refused.Batch(t.Context()); err != nil || !refused.gone {
 		t.Errorf("a link that was refused for good waits: %v", err)
 	}
-	if said := w.log.String() + refused.log.String(); strings.Contains(said, ana) || !strings.Contains(said, "refused for good") ||
-		!strings.Contains(said, "given up") {
+	if said := w.log.String() + refused.log.String(); strings.Contains(said, ana) ||
+		!strings.Contains(said, "refused for good") || !strings.Contains(said, "given up") {
 		t.Errorf("the log says %s", said)
 	}
 }

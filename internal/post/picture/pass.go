@@ -24,8 +24,8 @@ func Filling(file []byte, width, height, fineness int) ([][]byte, error) {
 	})
 }
 
-// Within does so for the whole of a picture in a box. Where it has transparent parts, it stands on white with a margin: a
-// dark logo can then be seen on a dark card.
+// Within does so for the whole of a picture in a box. Where it has transparent parts, it stands on white with a margin:
+// a dark logo can then be seen on a dark card.
 func Within(file []byte, width, height, fineness int) ([][]byte, error) {
 	img, err := read(file)
 	if err != nil {
