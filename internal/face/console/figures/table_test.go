@@ -89,3 +89,22 @@ func TestTablesAreRead(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsThatBeginAlikeStayRows: on its side, a table of two places would have the same currency above both.
+func TestRowsThatBeginAlikeStayRows(t *testing.T) {
+	t.Parallel()
+	r := &reader{locale.For(merchant.English), nil, time.UTC}
+	row := func(currency string) json.RawMessage {
+		return json.RawMessage(`{"currency":"` + currency + `","opening":1,"issued":2,"activated":3,"reloaded":4,` +
+			`"redeemed":-5,"closing":5}`)
+	}
+	for second, turned := range map[string]bool{"EUR": false, "USD": true} {
+		is, err := r.table("", []json.RawMessage{row("EUR"), row(second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(is.Rows) == 6) != turned || !turned && len(is.Rows) != 2 {
+			t.Errorf("beside EUR, %s has %d rows", second, len(is.Rows))
+		}
+	}
+}
