@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 		"internal/books",
 		"internal/cashout",
 		"internal/chain",
+		"internal/command/access",
 		"internal/command/agents",
 		"internal/command/bench",
 		"internal/command/demo",
@@ -112,6 +113,14 @@ var arrows = map[string][]string{
 	"internal/chain": {
 		"internal/gift",
 		"internal/sealed",
+	},
+	"internal/command/access": {
+		"internal/base/clientip",
+		"internal/command/terminal",
+		"internal/guid",
+		"internal/merchant",
+		"internal/setup",
+		"internal/store",
 	},
 	"internal/command/agents": {
 		"internal/command/terminal",

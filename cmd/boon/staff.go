@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/command/access"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/guid"
 	"boon.example/internal/refusal"
@@ -43,12 +44,12 @@ Example:
 
 // Run makes the link.
 func (c *staffInviteCmd) Run(t *terminal.Terminal) error {
-	places, err := parseIDs("--location", c.Location)
+	places, err := access.ParseIDs("--location", c.Location)
 	if err != nil {
 		return err
 	}
 	return c.with(t, true, func(s *store.Store) error {
-		account, err := accountNamed(t, s, c.Account, "")
+		account, err := access.Account(t, s, c.Account, "")
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,8 @@ func invite(ctx context.Context, s *store.Store, account guid.ID, who staff.Memb
 	}
 	a := d.Accounts[account]
 	if a == nil {
-		return m, "", terminal.UsageError("There is no account " + account.String() + ". There are " + accountList(d) + ".")
+		return m, "", terminal.UsageError("There is no account " + account.String() + ". There are " + access.Accounts(d) +
+			".")
 	}
 	err = s.ChangeStaff(ctx, account, func(members []staff.Member) (c staff.Changes, err error) {
 		if known := staff.Find(members, who.Email); known != nil {
@@ -128,7 +130,7 @@ func (staffListCmd) Help() string {
 // Run lists the staff.
 func (c *staffListCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
-		account, err := accountNamed(t, s, c.Account, "")
+		account, err := access.Account(t, s, c.Account, "")
 		if err != nil {
 			return err
 		}
@@ -172,7 +174,7 @@ Example:
 // Run revokes.
 func (c *staffRevokeCmd) Run(t *terminal.Terminal) error {
 	return c.with(t, true, func(s *store.Store) error {
-		account, err := accountNamed(t, s, c.Account, "")
+		account, err := access.Account(t, s, c.Account, "")
 		if err != nil {
 			return err
 		}

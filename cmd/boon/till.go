@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/command/access"
 	"boon.example/internal/command/remote"
 	"boon.example/internal/command/terminal"
 	"boon.example/internal/merchant"
@@ -61,14 +62,14 @@ func (c *tillPairCmd) Run(t *terminal.Terminal) error {
 		may |= one
 	}
 	q := setup.KeyRequest{Name: c.Name, Permissions: may, Till: true}
-	if q.Locations, err = parseIDs("--location", []string{c.Location}); err != nil {
+	if q.Locations, err = access.ParseIDs("--location", []string{c.Location}); err != nil {
 		return err
 	}
-	if q.Networks, err = parseNetworks(c.Networks); err != nil {
+	if q.Networks, err = access.ParseNetworks(c.Networks); err != nil {
 		return err
 	}
 	return c.with(t, true, func(s *store.Store) (err error) {
-		if q.Account, err = accountNamed(t, s, c.Account, ""); err != nil {
+		if q.Account, err = access.Account(t, s, c.Account, ""); err != nil {
 			return err
 		}
 		key, token, err := setup.CreateKey(t, s, q, time.Now(), rand.Reader)

@@ -5,10 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"boon.example/examples"
-	"boon.example/internal/merchant"
 	"boon.example/internal/pin"
 )
 
@@ -77,23 +75,6 @@ func TestTillPIN(t *testing.T) {
 	for _, bad := range []string{"", "1234\n", "0000", "12", "123456789", " 4711", "four"} {
 		if code, out, log := typed(bad); code == exitOK || out != "" || log == "" {
 			t.Errorf("%q: exit code %d, %s%s", bad, code, out, log)
-		}
-	}
-}
-
-// TestTillsInTheList: each stage of a till's key reads as what it is.
-func TestTillsInTheList(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	soon, ago := now.Add(time.Minute), now.Add(-time.Minute)
-	for want, k := range map[string]merchant.Key{
-		"till, waits for its device until 2026-11-22 12:01Z": {Till: merchant.WaitingTill, ExpiresAt: soon},
-		"expired 2026-11-22 11:59Z":                          {Till: merchant.WaitingTill, ExpiresAt: ago},
-		"till, paired":                                       {Till: merchant.PairedTill},
-		"revoked 2026-11-22 11:59Z":                          {Till: merchant.PairedTill, RevokedAt: ago},
-	} {
-		if got := keyState(&k, now); got != want {
-			t.Errorf("%s reads as %s", want, got)
 		}
 	}
 }
