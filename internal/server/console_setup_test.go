@@ -289,6 +289,36 @@ func TestKeysAndProof(t *testing.T) {
 	owner.want(http.StatusOK, harborConsole+"setup/business", nil)
 }
 
+// TestAmountsOfTheSetUpAreTypedAsElsewhere: forms of the set-up show and read amounts as the language of the page
+// writes them. What may mean two amounts is refused with both, and stands there as it was typed.
+func TestAmountsOfTheSetUpAreTypedAsElsewhere(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	path := harborConsole + "setup/limits"
+	save := func(language, typed string, status int, says ...string) {
+		t.Helper()
+		form := owner.want(http.StatusOK, path+"?lang="+language, nil).form(t, "save")
+		form.Set("maxGiftValue", typed)
+		saved := owner.want(status, path+"?lang="+language, form)
+		for _, text := range says {
+			if !strings.Contains(saved.body, text) {
+				t.Errorf("%s %q: no %q in %s", language, typed, text, saved.body)
+			}
+		}
+	}
+	save("de", "1.750,50", http.StatusOK, "1750,50")
+	for language, shown := range map[string]string{"de": "1750,50", "en": "1750.50"} {
+		form := owner.want(http.StatusOK, path+"?lang="+language, nil).form(t, "save")
+		if form.Get("maxGiftValue") != shown {
+			t.Errorf("%s: %q", language, form.Get("maxGiftValue"))
+		}
+	}
+	save("en", "1.250", http.StatusUnprocessableEntity, `value="1.250"`, "could be $1,250.00 or $1.25")
+	save("de", "viel", http.StatusUnprocessableEntity, `value="viel"`)
+	save("de", "0,00", http.StatusUnprocessableEntity, `value="0,00"`)
+}
+
 // TestOnlyOwnersSetUp: nobody else sees a page of the set-up, or changes anything.
 func TestOnlyOwnersSetUp(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,11 @@ type Translation struct {
 type Of struct {
 	Account document.Fields // the whole account, for its records, language and time zone
 	Empty   int             // how many empty rows follow the others
+
+	// Typed is how somebody types an amount that the set-up has, and Meant is the amount that somebody typed into the
+	// field of a key. nil: as the set-up has it.
+	Typed func(amount string) string
+	Meant func(key, typed string) string
 }
 
 // New makes a form of the fields of a record; nil: of a new one.
@@ -65,6 +70,10 @@ func (o *Of) input(q Question, key string, v any) Input {
 		in.Value = map[bool]string{true: "on"}[v == "true" || v == nil && q.On]
 	case Moment:
 		in.Value = o.local(in.Value)
+	case Amount:
+		if o.Typed != nil && in.Value != "" {
+			in.Value = o.Typed(in.Value)
+		}
 	case Lines:
 		in.Value = strings.Join(texts(v), "\n")
 	case One, Some:
@@ -238,6 +247,10 @@ func (o *Of) read(q Question, key string, typed url.Values, was any) any {
 		return strconv.FormatBool(text != "")
 	case Moment:
 		return o.readMoment(text, was)
+	case Amount:
+		if o.Meant != nil && text != "" {
+			text = o.Meant(key, text)
+		}
 	case Translated:
 		return o.readTranslated(q, key, typed)
 	case Rows:

@@ -36,6 +36,7 @@ const (
 	Text       Ask = "text"
 	Translated Ask = "translated" // a text, in several languages
 	Number     Ask = "number"
+	Amount     Ask = "amount" // of money, in the currency of the account
 	Switch     Ask = "switch"
 	Moment     Ask = "moment" // a day and a time
 	Hour       Ask = "hour"   // a time of the day
@@ -108,7 +109,7 @@ var (
 		"retention":              {Ask: Number},
 		"not":                    {Ask: Switch, On: true},
 		"countries":              {Ask: Lines},
-		"largest gift":           {Ask: Number},
+		"largest gift":           {Ask: Amount},
 		"pass certificate":       {Ask: Text, Long: true},
 		"pass key":               {Ask: Secret, Long: true},
 		"service account":        {Ask: Secret, Long: true},
@@ -119,7 +120,7 @@ var (
 		reflect.TypeFor[bool]():                  {Ask: Switch},
 		reflect.TypeFor[int]():                   {Ask: Number},
 		reflect.TypeFor[int64]():                 {Ask: Number},
-		reflect.TypeFor[money.Amount]():          {Ask: Number},
+		reflect.TypeFor[money.Amount]():          {Ask: Amount},
 		reflect.TypeFor[money.Number]():          {Ask: Number},
 		reflect.TypeFor[time.Time]():             {Ask: Moment},
 		reflect.TypeFor[time.Duration]():         {Ask: Hour},

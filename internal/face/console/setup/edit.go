@@ -233,15 +233,23 @@ func (p *pages) save(r *desk.Request) (desk.View, error) {
 	case "rotate":
 		return p.rotate(r, e)
 	}
-	of := form.Of{Account: e.account}
+	wrong := map[string]string{} // by the name of a field
+	of := p.forms(r, e.account)
+	of.Meant = func(key, typed string) string {
+		n, said := r.Meant(typed, r.Account.Currency)
+		if said != "" {
+			wrong[key] = said
+			return typed
+		}
+		return n.String()
+	}
 	change.Is = of.Read(e.questions, post, e.record)
 	if e.known == "" && e.section.list != "" {
 		change.Known, _ = change.Is[document.KnownBy(e.section.list)].(string)
 	} else if e.section.list != "" { // which stays as it is
 		change.Is[document.KnownBy(e.section.list)] = e.known
 	}
-	wrong, err := p.pictures(r, e, change)
-	if err != nil {
+	if err := p.pictures(r, e, change, wrong); err != nil {
 		return desk.View{}, err
 	}
 	look := Look(post.Get("do"))
@@ -249,7 +257,7 @@ func (p *pages) save(r *desk.Request) (desk.View, error) {
 		return p.look(r, e, change, look)
 	}
 	if post.Get("do") == "more" || len(wrong) > 0 {
-		return p.show(r, e, shown{typed: change.Is, seen: post.Get("seen"), more: true, badPictures: wrong})
+		return p.show(r, e, shown{typed: change.Is, seen: post.Get("seen"), more: true, wrong: wrong})
 	}
 	return p.apply(r, e, change)
 }

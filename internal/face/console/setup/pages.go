@@ -225,7 +225,7 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 		Section string
 		All     []listed
 	}{Section: s.name}
-	of, questions := form.Of{Account: account}, s.inShort()
+	of, questions := p.forms(r, account), s.inShort()
 	records, _ := account[s.list].([]any)
 	var takers []string // keys that take cards that are taken at tills only, where there may be such cards
 	if s.list == "keys" && len(r.Account.ImportedCodes) > 0 {
@@ -301,14 +301,14 @@ func (f *field) said(r *desk.Request) string {
 
 // shown is what the page of a form shows beside what is there.
 type shown struct {
-	typed       document.Fields   // what was typed; nil: nothing was
-	seen        string            // the mark of what was seen
-	more        bool              // with more empty rows
-	badPictures map[string]string // by the names of their fields, what is wrong
-	problems    edits.Problems
-	conflict    bool // somebody else has changed it meanwhile
-	theirs      document.Fields
-	pin         string // of a person, shown this once
+	typed    document.Fields   // what was typed; nil: nothing was
+	seen     string            // the mark of what was seen
+	more     bool              // with more empty rows
+	wrong    map[string]string // by the names of fields, why what was typed will not do
+	problems edits.Problems
+	conflict bool // somebody else has changed it meanwhile
+	theirs   document.Fields
+	pin      string // of a person, shown this once
 }
 
 // formShown is a form as its page shows it.
@@ -341,9 +341,15 @@ func (p *pages) form(r *desk.Request) (desk.View, error) {
 	return p.show(r, e, shown{typed: e.record, seen: e.record.Some(fieldsOf(e.questions)).Mark()})
 }
 
+// forms are what forms of an account go by: amounts stand in them as its staff type them.
+func (p *pages) forms(r *desk.Request, account document.Fields) form.Of {
+	return form.Of{Account: account, Typed: func(amount string) string { return r.Typed(amount, r.Account.Currency) }}
+}
+
 // show shows a form, which may have been refused.
 func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
-	of := form.Of{Account: e.account, Empty: 2}
+	of := p.forms(r, e.account)
+	of.Empty = 2
 	if s.more {
 		of.Empty = 10
 	}
@@ -373,8 +379,11 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	for n := range all {
 		f := &all[n]
 		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
-		if text := s.badPictures[f.Name]; text != "" {
+		if text := s.wrong[f.Name]; text != "" {
 			f.Wrong = []string{text}
+			if f.Ask == form.Amount { // it has no meaning yet, so it stands as it was typed
+				f.Value = r.HTTP.PostForm.Get(f.Key)
+			}
 		}
 	}
 	if e.section.list == "webhooks" && e.record != nil {
@@ -392,12 +401,12 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	case e.section.list != "":
 		v.Heading = r.Locale.Text("console.setup.new", to.UpText)
 	}
-	to.Refused = len(s.problems) > len(to.Wrong) || len(s.badPictures) > 0
+	to.Refused = len(s.problems) > len(to.Wrong) || len(s.wrong) > 0
 	v.Data = to
 	switch {
 	case s.conflict:
 		v.Status = http.StatusConflict
-	case len(s.problems) > 0 || len(s.badPictures) > 0:
+	case len(s.problems) > 0 || len(s.wrong) > 0:
 		v.Status = http.StatusUnprocessableEntity
 	}
 	return v, nil

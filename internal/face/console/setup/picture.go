@@ -16,10 +16,9 @@ import (
 )
 
 // pictures reads the pictures that a form brings, and gives an edit theirs. Of one that the form brings, or that there
-// is, it takes the part that the form names. wrong says by the name of a field what will not do, in a sentence: the
-// picture that there is stays then.
-func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong map[string]string, _ error) {
-	wrong = map[string]string{}
+// is, it takes the part that the form names. It says in wrong, by the name of a field, what will not do, in a sentence:
+// the picture that there is stays then.
+func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit, wrong map[string]string) error {
 	for _, q := range e.questions {
 		if q.Ask != form.Picture {
 			continue
@@ -37,14 +36,14 @@ func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong
 			brought, err = p.kept(r, change.Is[q.Name])
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if brought == nil {
 			continue
 		}
 		done, err := p.busy.Take(r.Context(), r.Account.ID, r.Member.ID)
 		if err != nil {
-			return nil, service.Stored(err)
+			return service.Stored(err)
 		}
 		clean, err := picture.CleanPart(brought, part, q.Most)
 		done()
@@ -61,7 +60,7 @@ func (p *pages) pictures(r *desk.Request, e *editing, change *edits.Edit) (wrong
 		}
 		change.Pictures, change.Is[q.Name] = append(change.Pictures, a), written.PicturePath(a.Hash)
 	}
-	return wrong, nil
+	return nil
 }
 
 // kept is the picture that a field names; nil: it names none.

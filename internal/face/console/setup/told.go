@@ -7,7 +7,6 @@ import (
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/merchant"
 	"boon.example/internal/setup/document"
-	"boon.example/internal/setup/form"
 )
 
 // FieldNames are what fields of the set-up are called in a language, by what people are told in English of them.
@@ -60,7 +59,7 @@ func (p *pages) told(r *desk.Request, e *editing, known string) []string {
 		return all
 	}
 	questions := asked(e.section.questions(), now)
-	before, after := form.Of{Account: e.account}, form.Of{Account: account}
+	before, after := p.forms(r, e.account), p.forms(r, account)
 	return differences(r, p.fields(r, e.section.list, before.New(questions, e.record)),
 		p.fields(r, e.section.list, after.New(questions, now)))
 }
