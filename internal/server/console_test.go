@@ -637,7 +637,8 @@ func TestTheFirstAccount(t *testing.T) {
 	first := path(links[1])
 	b.want(http.StatusOK, first, nil)
 	page := b.want(http.StatusBadRequest, first, url.Values{"currency": {"EUR"}, "zone": {"Mars/Base"}, "email": {"no"}})
-	for _, told := range []string{"name: ", "timeZone: ", "no e-mail address"} {
+	for _, told := range []string{"<p>What is the business called? This text", "<p>Time zone: This is",
+		"no e-mail address"} {
 		if !strings.Contains(page.body, told) {
 			t.Errorf("nothing is said of %q: %s", told, page.body)
 		}

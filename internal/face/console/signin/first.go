@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/base/phrase"
@@ -83,7 +84,11 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 	for _, p := range f.Beginner.CheckFirst(asked.First) {
 		text := r.Words(p.Said)
 		if p.Field != "" {
-			text = r.Locale.Text("console.first."+p.Field) + " " + text
+			question := r.Locale.Text("console.first." + p.Field)
+			if !strings.HasSuffix(question, "?") {
+				question += ":"
+			}
+			text = question + " " + text
 		}
 		if !slices.Contains(asked.Wrong, text) { // the name is also the storefront's
 			asked.Wrong = append(asked.Wrong, text)
