@@ -144,7 +144,7 @@ func datevRow(e *Entry, p *Posting) string {
 		3: e.Currency.Code, 7: account, 8: against, 10: e.Day.Format("0201"), 11: e.Number,
 		14: ansi(joined(", ", kind, plain(p.Program), plain(p.Place)), datevText), 114: "0"}
 	info := 48
-	for _, about := range [][2]string{{"Programm", p.Program}, {"Verkauft in", p.Sold}, {"Filiale", p.Place},
+	for _, about := range [][2]string{{"Programm", p.Program}, {"Verkauft in", p.Sold}, {"Standort", p.Place},
 		{"Anzahl", strconv.FormatInt(p.Count, 10)}, {"Umsatzsteuer", datevVAT(p)}} {
 		if text := ansi(cell(about[1]), datevInfo); text != "" {
 			cells[info], cells[info+1] = about[0], text

@@ -98,7 +98,7 @@ func TestDATEVByHand(t *testing.T) {
 			t.Errorf("%s\nlacks\n%s", c.line, c.part)
 		}
 	}
-	if info := `"Programm";"Gutscheine";"Verkauft in";"Café Kekava";"Filiale";"Café Kekava";"Anzahl";"3";"Umsatzsteuer";` +
+	if info := `"Programm";"Gutscheine";"Verkauft in";"Café Kekava";"Standort";"Café Kekava";"Anzahl";"3";"Umsatzsteuer";` +
 		`"Einzweckgutschein 7,00 %";`; !strings.Contains(june[2], info) {
 		t.Errorf("%s\nlacks\n%s", june[2], info)
 	}
