@@ -409,7 +409,7 @@ func TestImportThatNobodyGoesOnWith(t *testing.T) {
 		w.skew.Store(0)
 	}
 	abandoned("STAGED", "WRITER_ENDED", "Send the same file again", "Schick dieselbe Datei noch einmal",
-		"Envía otra vez el mismo archivo")
+		"Envíe otra vez el mismo archivo")
 	w.upload(confirmed, threeCards).want(200, "import.stopped", "null")
 	(<-waiting)(t.Context())
 	w.get(one).want(200, "state", "FINISHED", "stopped", "null", "stoppedCode", "null")
@@ -418,8 +418,8 @@ func TestImportThatNobodyGoesOnWith(t *testing.T) {
 	w.skew.Store(0)
 	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
 	(<-waiting)(killed)
-	abandoned("UNDOING", "UNDOER_ENDED", "Undo the import once more", "Nimm den Import noch einmal zurück",
-		"Deshaz otra vez la importación")
+	abandoned("UNDOING", "UNDOER_ENDED", "Undo the import once more", "Nimm die Übernahme noch einmal zurück",
+		"Deshaga otra vez la importación")
 	w.do("DELETE", base+one, "").want(200, "state", "UNDOING", "stopped", "null")
 	(<-waiting)(t.Context())
 	w.get(one).want(200, "state", "UNDONE", "stopped", "null")

@@ -26,7 +26,7 @@ func TestKeptSentences(t *testing.T) {
 		"account Harbor: changed name from A to B": {"Konto Harbor: Name: B statt A",
 			"Cuenta Harbor: Nombre: B en lugar de A"},
 		"account Harbor: added location to be or to": {"Konto Harbor: hinzugefügt: Standort to be or to",
-			"Cuenta Harbor: añadido: el local to be or to"},
+			"Cuenta Harbor: añadido: el establecimiento to be or to"},
 		"account A: changed location B: name from C to D to E": {},
 		"the PIN of Ana is paused after 50 wrong ones at all tills, the last of them at till Bar": {
 			"die PIN von Ana ruht nach 50 falschen an allen Kassen, zuletzt an der Kasse Bar",
@@ -39,9 +39,9 @@ func TestKeptSentences(t *testing.T) {
 			"Ann cambió el rol de Ben: gerente en lugar de cajero en Bar, Pier"},
 		books.SayBooked(guid.ID{1}, []books.Booked{{Month: 202601, Rate: 1250, Amount: 5, Currency: usd, KeyID: guid.ID{2},
 			ProgramID: guid.ID{3}}}): {
-			"Restwerte für 2026-01 im Konto 01000000-0000-0000-0000-000000000000 gebucht, am 0001-01-01T00:00:00Z mit dem " +
+			"Verfall für 2026-01 im Konto 01000000-0000-0000-0000-000000000000 gebucht, am 0001-01-01T00:00:00Z mit dem " +
 				"Schlüssel 02000000-0000-0000-0000-000000000000, zum Satz von 12.50 Prozent: 0.05 USD im Programm " +
-				"03000000-0000-0000-0000-000000000000", "saldos no usados de 2026-01 contabilizados en la cuenta " +
+				"03000000-0000-0000-0000-000000000000", "breakage de 2026-01 contabilizado en la cuenta " +
 				"01000000-0000-0000-0000-000000000000 el 0001-01-01T00:00:00Z con la clave " +
 				"02000000-0000-0000-0000-000000000000, al tipo del 12.50 por ciento: 0.05 USD del programa " +
 				"03000000-0000-0000-0000-000000000000"},

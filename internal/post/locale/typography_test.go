@@ -40,6 +40,55 @@ func TestTextsAreSetRight(t *testing.T) {
 	}
 }
 
+// TestStaffIsAddressedAlike: what staff, tills and programs are told says "usted" in Spanish and "du" in German, and
+// has one word for a location.
+func TestStaffIsAddressedAlike(t *testing.T) {
+	t.Parallel()
+	wrong := map[merchant.Language]*regexp.Regexp{
+		merchant.German: regexp.MustCompile(`[^.:;] (Ihre?|Ihnen|Ihre[mnrs])\b|[a-z]en Sie\b|\bFilialen?\b`),
+		merchant.Spanish: regexp.MustCompile(`(?i:\b(tus?|te|ti|tuy[oa]s?|eres|puedes|tienes|quieres|debes|ustedes|usted)\b)|` +
+			`(^|[.:;] )(Comprueba|Devuelve|Elige|Envía|Escanea|Escribe|Guarda|Haz|Indica|Llama|Omite|Pide|Pon|Pregunta|Quita|` +
+			`Repite|Usa|Vuelve)\b|\b([Ii]nténtal|[Ee]scríbel|[Ee]nvíal|[Hh]azl)[oa]\b|\b[Ll]ocal(es)?\b`),
+	}
+	check := func(l merchant.Language, text string) {
+		text = strings.ReplaceAll(text, "enlace local", "") // a kind of addresses
+		if re := wrong[l]; re != nil && re.MatchString(text) {
+			t.Errorf("in %s: %q has %q", l, text, re.FindString(text))
+		}
+	}
+	told := 0
+	for name, versions := range readTexts("") {
+		if strings.HasPrefix(name, ConsoleTexts) || strings.HasPrefix(name, "till.") {
+			for l, version := range versions {
+				check(l, version.text)
+				for _, form := range version.forms {
+					check(l, form)
+				}
+				told++
+			}
+		}
+	}
+	for _, versions := range readRefusals() {
+		for l, text := range versions {
+			check(l, text)
+			told++
+		}
+	}
+	kept := map[string]map[merchant.Language]string{}
+	if err := json.Unmarshal(keptFile, &kept); err != nil {
+		t.Fatal(err)
+	}
+	for _, versions := range kept {
+		for l, text := range versions {
+			check(l, text)
+			told++
+		}
+	}
+	if told < 3000 {
+		t.Errorf("%d texts were found", told)
+	}
+}
+
 // TestTextsStandOnce: no file takes a name that another one has: which of them is shown would be chance.
 func TestTextsStandOnce(t *testing.T) {
 	t.Parallel()
