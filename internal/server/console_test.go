@@ -412,8 +412,7 @@ func TestManyWrongPasswords(t *testing.T) {
 	s.browser().want(http.StatusSeeOther, harborConsole+"sign-in", signIn("ben@example.com", words, ""))
 }
 
-// TestPasswordsDelayNoTill: while passwords wait to be checked, which are slow to check on purpose, gifts are redeemed
-// one after the other.
+// TestPasswordsDelayNoTill: while passwords wait to be checked, which are slow to check on purpose, a gift is redeemed.
 func TestPasswordsDelayNoTill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
@@ -437,11 +436,9 @@ func TestPasswordsDelayNoTill(t *testing.T) {
 		})
 	}
 	<-first // so that they are under way
-	for range 5 {
-		s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
-	}
-	if n := answered.Load(); n == guesses {
-		t.Error("five redemptions waited for all passwords")
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherID":"`+g.VoucherID+`","amount":1}`, nil)
+	if n := answered.Load(); n == guesses { // two at a time: more than ten are checked one after the other meanwhile
+		t.Error("a redemption waited for all passwords")
 	}
 	all.Wait()
 }
