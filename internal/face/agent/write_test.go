@@ -340,7 +340,14 @@ func (s *shop) agentOr(key string) (tools []string, err error) {
 		return nil, err
 	}
 	defer session.Close()
-	return (&connected{s.T, session}).names(), nil
+	listed, err := session.ListTools(s.Context(), nil) // the key may have ended since the session began
+	if err != nil {
+		return nil, err
+	}
+	for _, tool := range listed.Tools {
+		tools = append(tools, tool.Name)
+	}
+	return tools, nil
 }
 
 // TestHistoriesNameTheAgent: what an agent does stands in the history of the gift as done by an agent, with its key.
