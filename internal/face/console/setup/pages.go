@@ -346,6 +346,17 @@ func (p *pages) forms(r *desk.Request, account document.Fields) form.Of {
 	return form.Of{Account: account, Typed: func(amount string) string { return r.Typed(amount, r.Account.Currency) }}
 }
 
+// blame says what is wrong with what was typed into a field; "": nothing is.
+func (f *field) blame(r *desk.Request, wrong string) {
+	if wrong == "" {
+		return
+	}
+	f.Wrong = []string{wrong}
+	if f.Ask == form.Amount { // it has no meaning yet, so it stands as it was typed
+		f.Value = r.HTTP.PostForm.Get(f.Key)
+	}
+}
+
 // show shows a form, which may have been refused.
 func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	of := p.forms(r, e.account)
@@ -377,14 +388,8 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	}
 	all := p.fields(r, e.section.list, in)
 	for n := range all {
-		f := &all[n]
-		f.Fixed = e.known != "" && f.Name == document.KnownBy(e.section.list)
-		if text := s.wrong[f.Name]; text != "" {
-			f.Wrong = []string{text}
-			if f.Ask == form.Amount { // it has no meaning yet, so it stands as it was typed
-				f.Value = r.HTTP.PostForm.Get(f.Key)
-			}
-		}
+		all[n].Fixed = e.known != "" && all[n].Name == document.KnownBy(e.section.list)
+		all[n].blame(r, s.wrong[all[n].Name])
 	}
 	if e.section.list == "webhooks" && e.record != nil {
 		sending, err := p.attempts(r, e)
