@@ -20,7 +20,6 @@ func (c *Call) NoteProbe(g *gift.Gift, location guid.ID) {
 	}
 	err := c.config.Records.NoteProbe(c.ctx, event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(location).Actor,
 		VoucherID: g.ID, RequestID: c.RequestID,
-
 		What: phrase.Kept("card %s was asked for by its code, and is not sold yet").Say(g.ID)}, c.MachineTime(), c.CountKept)
 	if err != nil && !errors.Is(err, refusal.RateLimited) {
 		c.Warning = "no note was taken of a card that was asked for before it is sold: " + err.Error()

@@ -50,7 +50,9 @@ type Control struct {
 	lines   [Priorities]line
 	timed   bool // refuseLate is to come
 
-	counter atomic.Int64 // when a call came that somebody waits for at a counter
+	// when a call came last that somebody waits for at a counter, since begun, which no clock that is set moves; 0: none did
+	counter atomic.Int64
+	begun   time.Time
 }
 
 type counts [Priorities]int
@@ -106,7 +108,7 @@ const (
 
 // New gives each priority a share, so that calls that take long leave places to those above them.
 func New(most int, refused func(Priority)) *Control {
-	a := &Control{refused: refused, byParty: map[Party]*counts{}}
+	a := &Control{refused: refused, byParty: map[Party]*counts{}, begun: time.Now().Add(-time.Nanosecond)}
 	for p := range a.atMost {
 		a.atMost[p] = most * (len(a.atMost) - p) / len(a.atMost)
 	}
@@ -118,7 +120,7 @@ func New(most int, refused func(Priority)) *Control {
 // than the place that it gives back at once.
 func (a *Control) Enter(ctx context.Context, party Party, p Priority) bool {
 	if p <= Validate {
-		a.counter.Store(time.Now().UnixNano())
+		a.counter.Store(int64(time.Since(a.begun)))
 	}
 	a.mu.Lock()
 	if a.fits(party, p) {
@@ -274,7 +276,10 @@ func (a *Control) countOf(party Party, p Priority, n int) {
 }
 
 // Busy reports whether a call came within the last second that somebody waits for at a counter.
-func (a *Control) Busy() bool { return time.Now().UnixNano()-a.counter.Load() < int64(time.Second) }
+func (a *Control) Busy() bool {
+	last := a.counter.Load()
+	return last > 0 && time.Since(a.begun)-time.Duration(last) < time.Second
+}
 
 // State tells how many calls are in flight and how many wait.
 func (a *Control) State() (inFlight, waiting int) {
