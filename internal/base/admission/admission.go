@@ -50,7 +50,8 @@ type Control struct {
 	lines   [Priorities]line
 	timed   bool // refuseLate is to come
 
-	// when a call came last that somebody waits for at a counter, since begun, which no clock that is set moves; 0: none did
+	// when a call came last that somebody waits for at a counter, since begun: no clock that is set moves that. 0: none
+	// did.
 	counter atomic.Int64
 	begun   time.Time
 }
