@@ -123,15 +123,23 @@ const columnsOfSums = `account_id, cube, day, line, program_id, promotional, ite
 // writeSums writes the sums of days.
 func (p *place) writeSums(ctx context.Context, d *sql.DB, account guid.ID, days books.Days,
 	all map[int]books.Sums) error {
+	if p.server == nil {
+		if _, err := d.ExecContext(ctx, `BEGIN`); err != nil {
+			return err
+		}
+	}
 	opened, err := d.PrepareContext(ctx, `INSERT INTO book_day (account_id, day, starts_at, ends_at, closed_at)
 		VALUES ($1, $2, $3, $4, $5)`)
 	if err != nil {
 		return err
 	}
-	write, err := p.sumsWriter(ctx, d)
+	defer opened.Close()
+	insert, err := d.PrepareContext(ctx, `INSERT INTO book_sum (`+columnsOfSums+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`)
 	if err != nil {
 		return err
 	}
+	defer insert.Close()
 	for _, day := range days {
 		sums := all[day.Number]
 		rows := make([][]any, 0, len(sums))
@@ -141,7 +149,7 @@ func (p *place) writeSums(ctx context.Context, d *sql.DB, account guid.ID, days 
 				k.Item, k.Currency.Code, int64(k.Currency.Decimals), k.Sold[:], k.Place[:], k.KeyID[:], int64(k.Month),
 				string(k.VAT.Treatment), string(k.VAT.Rate), s.Count, int64(s.Pieces), int64(s.Money), int64(s.Bonus)})
 		}
-		if err := write(rows); err != nil {
+		if err := p.writeRows(ctx, insert, rows); err != nil {
 			return fmt.Errorf("day %d: %w", day.Number, err)
 		}
 		if _, err := opened.ExecContext(ctx, account[:], day.Number, db.Micros(day.From), db.Micros(day.Until),
@@ -157,29 +165,22 @@ func (p *place) writeSums(ctx context.Context, d *sql.DB, account guid.ID, days 
 	return err
 }
 
-// sumsWriter begins to write rows of book_sum, in the way that is fast: on the embedded database in a transaction of
-// d, which its caller ends.
-func (p *place) sumsWriter(ctx context.Context, d *sql.DB) (func(rows [][]any) error, error) {
-	if p.server != nil {
-		columns := strings.FieldsFunc(columnsOfSums, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-		return func(rows [][]any) error {
-			conn, err := pgx.Connect(ctx, p.server.Admin)
-			if err != nil {
+// writeRows writes rows of book_sum: with insert on the embedded database, and on PostgreSQL with COPY, which is faster
+// there.
+func (p *place) writeRows(ctx context.Context, insert *sql.Stmt, rows [][]any) error {
+	if p.server == nil {
+		for _, row := range rows {
+			if _, err := insert.ExecContext(ctx, row...); err != nil {
 				return err
 			}
-			_, err = conn.CopyFrom(ctx, pgx.Identifier{"book_sum"}, columns, pgx.CopyFromRows(rows))
-			return errors.Join(err, conn.Close(ctx))
-		}, nil
-	}
-	if _, err := d.ExecContext(ctx, `BEGIN`); err != nil {
-		return nil, err
-	}
-	stmt, err := d.PrepareContext(ctx, `INSERT INTO book_sum (`+columnsOfSums+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`)
-	return func(rows [][]any) (err error) {
-		for n := 0; n < len(rows) && err == nil; n++ {
-			_, err = stmt.ExecContext(ctx, rows[n]...)
 		}
+		return nil
+	}
+	columns := strings.FieldsFunc(columnsOfSums, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	conn, err := pgx.Connect(ctx, p.server.Admin)
+	if err != nil {
 		return err
-	}, err
+	}
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"book_sum"}, columns, pgx.CopyFromRows(rows))
+	return errors.Join(err, conn.Close(ctx))
 }

@@ -123,30 +123,14 @@ func parse(args []string) (o options, err error) {
 	f.StringVar(&o.profile, "profile", "",
 		"write CPU profiles of the service, for each call over the most connections, to files that begin so")
 	f.StringVar(&o.write, "write", "", "put the figures into this file, between its markers")
-	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
 	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together, and beside "+
 		"pushes to phones")
-	f.DurationVar(&o.pushes, "pushes", 0, "fail when a push to a phone comes later after its redemption, or never")
-	f.DurationVar(&o.passes, "passes", 0, "fail when a pass takes longer, at its p99")
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
-	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
 	beside := f.String("neighbours", "", "what others do while tills redeem, of "+namesOf(neighbours)+"; default all")
-	f.Float64Var(&o.neighbour, "neighbour", 0,
-		"fail when a neighbour makes the p99 of redemptions more than so many times that of an idle service")
-	f.Float64Var(&o.imports, "imports", 0,
-		"fail when a neighbour's import makes the p99 of redemptions more than so many times that of an idle service")
-	f.Float64Var(&o.verify, "verify", 0,
-		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
-	f.DurationVar(&o.start, "start", 0, "fail when a service takes longer to listen")
-	f.Float64Var(&o.idle, "idle", 0, "fail when a service has more MB before the first call, without its program's file")
-	f.DurationVar(&o.pages, "pages", 0,
-		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
+	o.limits(f)
 	f.BoolVar(&o.keep, "keep", false, "keep the stores of -only books for the next time, and work on those that are kept")
 	f.IntVar(&o.large, "large", 5_000_000, "gifts of the larger store that the first one is compared with")
-	f.Float64Var(&o.slower, "slower", 0, "fail when a call among so many takes more than so many times as long")
-	f.Float64Var(&o.goodput, "goodput", 0,
-		"fail when under overload less than so many percent of the peak are redeemed in time")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -170,6 +154,27 @@ func parse(args []string) (o options, err error) {
 	}
 	o.connections, err = numbers(*connections)
 	return o, err
+}
+
+// limits adds the flags of figures with which a run fails. None fails by default.
+func (o *options) limits(f *flag.FlagSet) {
+	f.DurationVar(&o.refusals, "refusals", 0, "fail when under overload the median refusal takes longer")
+	f.DurationVar(&o.pushes, "pushes", 0, "fail when a push to a phone comes later after its redemption, or never")
+	f.DurationVar(&o.passes, "passes", 0, "fail when a pass takes longer, at its p99")
+	f.Float64Var(&o.sale, "sale", 0, "fail when a sale that three gifts pay costs more than so many redemptions")
+	f.Float64Var(&o.neighbour, "neighbour", 0,
+		"fail when a neighbour makes the p99 of redemptions more than so many times that of an idle service")
+	f.Float64Var(&o.imports, "imports", 0,
+		"fail when a neighbour's import makes the p99 of redemptions more than so many times that of an idle service")
+	f.Float64Var(&o.verify, "verify", 0,
+		"fail when boon verify makes the p99 of redemptions more than so many times that of an idle service")
+	f.DurationVar(&o.start, "start", 0, "fail when a service takes longer to listen")
+	f.Float64Var(&o.idle, "idle", 0, "fail when a service has more MB before the first call, without its program's file")
+	f.DurationVar(&o.pages, "pages", 0,
+		"fail when a page takes longer, at its p99 (of the console: its median), or has more than 100 KB")
+	f.Float64Var(&o.slower, "slower", 0, "fail when a call among so many takes more than so many times as long")
+	f.Float64Var(&o.goodput, "goodput", 0,
+		"fail when under overload less than so many percent of the peak are redeemed in time")
 }
 
 func numbers(list string) (all []int, _ error) {
