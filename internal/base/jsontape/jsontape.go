@@ -89,7 +89,8 @@ type node struct {
 // none is the node that the whole text is in.
 const none = -1
 
-// keptNodes is how large a tape stays that waits for its next text.
+// keptNodes is how large a tape stays that waits for its next text. Tapes are used again, and one hostile request
+// would otherwise leave its megabytes to every later one.
 const keptNodes = 4_096
 
 // Forget lets go of the text.
@@ -140,7 +141,7 @@ func (v Value) Raw() jsontext.Value {
 	return jsontext.Value(v.tape.text[n.start:n.end:n.end])
 }
 
-// Unquoted is what a text says. It is a part of the whole text where it has no escapes.
+// Unquoted is what a text says. It is a part of the whole text where it has no escapes, as nearly all have none.
 func (v Value) Unquoted() []byte {
 	n := v.node()
 	if !n.escaped {
@@ -232,7 +233,16 @@ func (t *Tape) step(around, n int32) string {
 	return ""
 }
 
-// Names is a set of member names.
+// Names is a set of member names, which says of any name which one of them it is. Every member of every request is
+// looked up in one, so this is where a Go map costs too much.
+//
+// It is a perfect hash: each name of the set has a slot of its own. A look-up computes one slot and compares one
+// name. NewNames looks for such a hash by trying. The hash mixes the length, the first letter, the last, and one in
+// between; part says which, and has to be one with which no two names agree in all four (apart). Then seeds are tried
+// until no two names share a slot (fill).
+//
+// A caller may send names that all fall into one slot. That gains nothing: each costs one comparison, whatever the
+// slot.
 type Names struct {
 	list  []string
 	slots [256]uint8 // one more than the index of the name with that hash; 0: there is none

@@ -35,6 +35,13 @@ func (e *SyntaxError) Error() string {
 }
 
 // Scan puts text on the tape. An error is a *SyntaxError. text must not change while the tape is used.
+//
+// The loop goes from value to value. t.value scans what opens, down to the first scalar or the first object or array
+// without anything in it; t.after then closes what ends there, and scans up to the next value. What is open in
+// between is in t.around, so that neither function calls itself.
+//
+// Whether the whole text is UTF-8 is asked once, before. All that follows can then look at bytes: no byte of a longer
+// character is a quote, a backslash or a brace.
 func (t *Tape) Scan(text []byte) error {
 	t.text, t.nodes, t.around, t.depth = text, t.nodes[:0], none, 0
 	if !utf8.Valid(text) {
@@ -57,7 +64,8 @@ func (t *Tape) Scan(text []byte) error {
 }
 
 // grow makes room for the nodes of a large text at once: there are no more than it has of the characters that part
-// them.
+// them. Otherwise append would copy a tape that grows node by node some ten times over. MaxNodes bounds it, as a text
+// of commas may be as hostile as any other. A small text fits the tape of the one before.
 func (t *Tape) grow() {
 	if len(t.text) < largeText {
 		return
@@ -92,8 +100,12 @@ func (t *Tape) space(at int) int {
 	return at
 }
 
-// value scans what begins at a place: a scalar, an empty object or array, or the beginning of another with the name of
-// its first member. It gives the place that follows.
+// value scans what begins at a place: a scalar, an empty object or array, or the beginning of another with the name
+// of its first member. It gives the place that follows. Both bounds are checked here and in name, before a node is
+// added: nothing else adds one.
+//
+// size begins at 1 where there is something in the object or array, and after adds 1 for each comma. An empty one is
+// left open: after finds its end at once, and closes it as every other.
 func (t *Tape) value(at int) (int, error) {
 	for {
 		if at >= len(t.text) {
@@ -157,7 +169,8 @@ func (t *Tape) name(at int) (int, error) {
 }
 
 // after scans what follows a value: the ends of what it is in, and the comma and the name before the next one. more
-// is whether there is a next one.
+// is whether there is a next one. Here alone objects and arrays get their end and next (invariant 4). A comma has to
+// be followed by a value: {"a":1,} is found by name, and [1,] by value.
 func (t *Tape) after(at int) (_ int, more bool, err error) {
 	for t.around != none {
 		at = t.space(at)
@@ -195,6 +208,7 @@ func (t *Tape) add(from, to int, kind byte, escaped bool) int {
 	return to
 }
 
+// literal scans true, false or null. What follows it, such as the x of nullx, is found by after.
 func (t *Tape) literal(at int, word string) (int, error) {
 	for i := range len(word) {
 		if at+i >= len(t.text) || t.text[at+i] != word[i] {
@@ -204,6 +218,9 @@ func (t *Tape) literal(at int, word string) (int, error) {
 	return t.add(at, at+len(word), word[0], false), nil
 }
 
+// number scans what RFC 8259 calls a number: no leading zero, no plus sign, a digit on either side of the point. 01
+// is taken as 0 here, and its 1 found by after. What the number is worth is for the reader of the member, who knows
+// whether it is an amount: a float64 would round it.
 func (t *Tape) number(from int) (int, error) {
 	at := from
 	if t.text[at] == '-' {
@@ -242,7 +259,10 @@ func (t *Tape) digits(at int) int {
 	return at
 }
 
-// quoted scans a text, eight bytes at a time.
+// quoted scans a text, eight bytes at a time. Texts are most of what a request has, and nearly all of their bytes are
+// passed over. A byte that stops marks is looked at by itself, and so are the last seven of the text. An escape is
+// only measured: it is taken apart when somebody asks what the text says (Value.Unquoted), which for most members
+// nobody does.
 func (t *Tape) quoted(from int) (int, error) {
 	text, at, escaped := t.text, from+1, false
 	for {
@@ -279,14 +299,23 @@ func (t *Tape) quoted(from int) (int, error) {
 }
 
 // stops marks, with the highest bit of a byte, what a text does not go on at: quotes, backslashes and control
-// characters. Above the first mark there may be false ones.
+// characters. It looks at eight bytes at once, with no branch.
+//
+// A byte x is smaller than n, for n up to 128, if taking n from it sets its highest bit, which it did not have: that
+// is (x-n)&^x&0x80. With n = ' ' this finds control characters. A byte that is XORed with '"' is 0 only where it was
+// '"', and 0 is what is smaller than 1: so quotes and backslashes are found with n = 1.
+//
+// Taking away from a smaller byte borrows from the next higher one. So above the first mark there may be false ones.
+// That is no harm: the first one is right, as nothing below it borrowed, and quoted uses only that.
 func stops(b uint64) uint64 {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	quote, slash := b^(ones*'"'), b^(ones*'\\')
 	return ((b-ones*' ')&^b | (quote-ones)&^quote | (slash-ones)&^slash) & high
 }
 
-// escape is the length of the escape that text begins with; 0: it is none.
+// escape is the length of the escape that text begins with; 0: it is none. A character beyond the first 65,536 takes
+// two escapes, a high surrogate (d800 to dbff) and a low one (dc00 to dfff). One without the other says no character,
+// and what a database or another program makes of it nobody knows: it is refused.
 func escape(text []byte) int {
 	if len(text) < 2 {
 		return 0
