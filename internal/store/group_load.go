@@ -18,8 +18,17 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// load reads what want names. Vouchers are locked first, in the order of their ids, so that groups of several writers
-// wait for each other and never in a circle; what is read after them is as young as their lock.
+// load reads what want names. It asks as few times as it can, since each g.run is a round trip to a server:
+//
+//  1. Only for an undo, or for the end of a hold: the entry that is meant, as it tells which voucher to lock
+//     (loadUndone).
+//  2. The vouchers, which are locked as they are read. PostgreSQL does the batches of one round trip one after the
+//     other, so all that stands behind wantVouchers is read under these locks. Whoever moves a batch before it lets a
+//     group decide on what another writer is just changing (invariants 1 and 3).
+//  3. What only an answer to the second question names: the places of a long answer, and how a hold ended that is
+//     open no more.
+//
+// A batch without rows costs nothing, so every kind is wanted, whatever the group does.
 func (g *group) load(ctx context.Context, want ledger.Want) error {
 	g.loaded = make(map[ledger.Ref]*gift.Voucher, len(want.Vouchers))
 	g.state = ledger.State{
@@ -39,17 +48,19 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	vouchers, requests := want.Vouchers, want.Requests
 	byKey := len(want.Undo) > 0
 	if byKey || len(want.Undoable)+len(want.Holds) > 0 {
+		// Before the locks, but no entry ever changes: what was read of it is true for good. Only how much of it was
+		// given back changes, and wantReversed reads that behind the locks.
 		undone, err := g.loadUndone(ctx, want)
 		if err != nil {
 			return err
 		}
 		vouchers = slices.Concat(vouchers, undone)
 		if byKey && g.db.Writers() == 1 {
-			requests = nil // nothing was written since
+			requests = nil // loadUndone read them, and the only writer is this one
 		}
 	}
 	if g.assumed {
-		requests = nil
+		requests = nil // invariant 12
 	}
 	known := len(g.state.Requests)
 	batches := g.wantVouchers(vouchers)
@@ -80,9 +91,14 @@ func (g *group) load(ctx context.Context, want ledger.Want) error {
 	return nil
 }
 
-// loadUndone reads what is to be undone, and the holds that are to be captured, and gives their vouchers. Where
-// something is named by the key that it was made with, the requests of the whole group are read on the way, and so is
-// all that one call made of several gifts.
+// loadUndone reads what is to be undone, and the holds that are to be captured, and gives their vouchers, which
+// nobody has locked yet.
+//
+// A caller may name what is to be undone by the Idempotency-Key that it was made with, as a till whose call got no
+// answer knows nothing else. The record of that key then names the entry. The records of the group's own requests
+// come in the same round trip, since a repeat of an undo has to be known as one. A key may also have made one sale of
+// several gifts: each of its entries names the next one (Entry.Next), and undoing the sale undoes all of them, so the
+// vouchers of all have to be locked.
 func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []ledger.Ref, err error) {
 	if len(want.Undo) > 0 {
 		if err := g.run(ctx, g.wantRequests(slices.Concat(want.Requests, want.Undo))); err != nil {
@@ -133,6 +149,9 @@ func (g *group) loadUndone(ctx context.Context, want ledger.Want) (vouchers []le
 	return vouchers, err
 }
 
+// wantRequests wants the records of requests, by which a repeated call is known. A statement asks by the key alone,
+// and the operation is compared here. Several accounts share one statement, so each row that comes back may be of any
+// of them (Shared).
 func (g *group) wantRequests(wanted []ledger.RequestKey) (batches []db.Batch) {
 	wanted = record.DistinctKeys(wanted)
 	scan := func(from db.Scanner) error {
@@ -175,6 +194,14 @@ func (g *group) wantPlaces() (batches []db.Batch) {
 	return batches
 }
 
+// wantVouchers locks vouchers and reads them.
+//
+// On PostgreSQL one statement does both, row by row, in the order of the ids that it is given. Citus locks no row of
+// a query with a sub-select, and this one has two: there a statement of its own locks the rows, in the same order,
+// and the next one reads them.
+//
+// On SQLite the transaction has the only write lock, so a gift in memory is what the database has, once the
+// connection has seen that nobody else wrote (lookup.Reader.Vouchers). With several writers nothing is remembered.
 func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
 	if g.db.Spread && !g.looks {
 		batches = record.ByRef(lockVouchers, wanted, func(from db.Scanner) error { return from.Scan(new([]byte)) })
@@ -192,14 +219,17 @@ func (g *group) wantVouchers(wanted []ledger.Ref) (batches []db.Batch) {
 	})...)
 }
 
-// loadVoucher takes a voucher as it is in the database.
+// loadVoucher takes a voucher as it is in the database. It keeps a copy, as decide changes the other: saveVouchers
+// compares the two, and names the copy's number of the entry when it writes (invariant 4).
 func (g *group) loadVoucher(v *gift.Voucher) {
 	ref := record.RefOf(v)
 	g.state.Vouchers[ref] = v
 	g.loaded[ref] = new(*v)
 }
 
-// wantReversed wants to know how much was undone of what is loaded.
+// wantReversed wants to know how much was undone of what is loaded. Two calls that give a redemption back each see
+// what the other one did, since both have locked its voucher. Without that, both could give the whole of it back. The
+// guard on entries would refuse the second, but with an error of the database in place of an answer.
 func (g *group) wantReversed() []db.Batch {
 	return record.ByRef(selectReversed, slices.Collect(maps.Keys(g.state.Undoable)), func(from db.Scanner) error {
 		var id guid.ID
@@ -284,7 +314,8 @@ func (g *group) wantDeliveredBy(wanted []ledger.Ref) []db.Batch {
 	})
 }
 
-// wantCancelled wants to know what gifts were before they were taken out of use.
+// wantCancelled wants to know what gifts were before they were taken out of use. A reinstated gift becomes that
+// again. It is in no column of the voucher: the entry before the cancellation has it.
 func (g *group) wantCancelled(wanted []ledger.Ref) []db.Batch {
 	return record.ByRef(selectCancelled, wanted, func(from db.Scanner) error {
 		var ref ledger.Ref
@@ -327,6 +358,8 @@ func (g *group) wantNumbers() []db.Batch {
 		})
 }
 
+// wantCodes looks whether codes that are to be given out are taken: those that somebody chose, such as an import, and
+// drawn ones where an index cannot tell (invariant 6).
 func (g *group) wantCodes() []db.Batch {
 	byHash := make(map[string]codes.VoucherCode, len(g.prepared.codes))
 	w := db.Batch{Query: selectCodes, Scan: func(from db.Scanner) error {

@@ -20,8 +20,23 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// save writes what was decided: locked rows first, then the rest, each in the order of its key. Last is what others of
-// the account write, too, such as the tally, its one row: who has written that keeps them waiting until the commit.
+// save writes what was decided. The order of the batches is part of what keeps groups from waiting in a circle, and
+// several tables need the rows of another one:
+//
+//  1. The check of the set-up, which locks, before anything is written (checkSetup).
+//  2. Vouchers that were loaded. Their rows are locked already, so that nobody is waited for.
+//  3. New gifts: terms and items before the vouchers that name them, vouchers before their cards and secrets.
+//  4. The row of the hash chain, then entries, then events. The guard on entries looks for the voucher (3), and for
+//     the entry before; entries of one voucher stand in c.Entries in the order in which they were decided.
+//  5. Records of requests and their answers, by key. A second record of a key is refused here, which is how a repeat
+//     is noticed that was taken for new (invariant 12).
+//  6. Jobs, resends and what else hangs on a gift whose voucher is locked.
+//  7. Counts, used records and, last of all, the tally of the account or the count of an import. Many groups of an
+//     account write to these rows, and each waits from here until the commit of the one before. Whatever is written
+//     after them lengthens that wait.
+//
+// Rows of each kind are in the order of their keys. A heavy group asks, after the counts, whether it is still within
+// the limits (invariant 10); all others get no answer from save, and PostgreSQL gets it together with the COMMIT.
 func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	used := g.saveUsed(c)
 	if err := g.checkSetup(ctx); err != nil {
@@ -69,10 +84,15 @@ func (g *group) save(ctx context.Context, c *ledger.Changes) error {
 	return g.run(ctx, withRows(batches))
 }
 
+// withRows leaves out batches with nothing to do, of which a group has many.
 func withRows(batches []db.Batch) []db.Batch {
 	return slices.DeleteFunc(batches, func(w db.Batch) bool { return len(w.Rows) == 0 })
 }
 
+// saveGifts writes new gifts, of which prepare has made the rows before the transaction: sealing and hashing need no
+// lock, and others would wait for them. Terms of an order stand once, with its first gift.
+// Hashes are sorted, as they are random: two groups that insert the same two into a unique index in different orders
+// would wait for each other.
 func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 	terms, vouchers := db.Batch{Query: record.InsertTerms}, db.Batch{Query: record.InsertVoucher}
 	cards, secrets := db.Batch{Query: record.InsertCard}, db.Batch{Query: record.InsertSecret}
@@ -94,7 +114,10 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 	return []db.Batch{terms, record.SaveItems(gifts), vouchers, cards, secrets, activations}
 }
 
-// saveVouchers writes vouchers that were loaded and are still as they were then.
+// saveVouchers writes vouchers that were loaded and are still as they were then (invariant 4). A redemption changes
+// few columns, and SQLite writes the index of every column that is named, whether or not it changes. So there are
+// three statements: for the balance, for holds, and for everything. A field of Voucher that a command comes to change
+// has to stand in the comparison below and in updateVoucher, or the change is lost.
 func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	for i := range changed {
 		if _, ok := g.loaded[record.RefOf(&changed[i])]; !ok {
@@ -120,7 +143,7 @@ func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 		moved[i] = lookup.Moved{Account: v.AccountID, ID: v.ID, Was: g.loaded[record.RefOf(v)].Seq, Seq: v.Seq, Last: v.Last,
 			Balance: v.Balance, Status: v.Status}
 	}
-	g.Saving(moved)
+	g.Saving(moved) // gifts in memory follow after the commit; those of by[holds] and by[all] are read anew
 	return slices.Concat(g.update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
 	}), g.update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
@@ -147,7 +170,8 @@ func (g *group) update(q *db.Query, changed []*gift.Voucher, row func(v *gift.Vo
 		})
 }
 
-// saveGivenBack notes what was undone, where no guard on entries does.
+// saveGivenBack notes what was undone, where no guard on entries does: on Citus there is none (citus.go). Elsewhere
+// the guard adds to given_back, and refuses more than there was.
 func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 	w := db.Batch{Query: insertGivenBack}
 	for i := range entries {
@@ -158,7 +182,10 @@ func (g *group) saveGivenBack(entries []gift.Entry) db.Batch {
 	return w
 }
 
-// saveEvents notes which entries the commit makes, where no guard on entries does.
+// saveEvents notes which entries the commit makes, where no guard on entries does. On PostgreSQL one does, as an
+// event needs the number of the transaction, by which readers of the feed know which commits are still under way: see
+// internal/store/feed. SQLite has one writer, whose events come in the order of commits anyway; and a trigger there
+// would run for every row, and make an event of every entry.
 func (g *group) saveEvents(entries []gift.Entry) db.Batch {
 	if g.db.File == "" && !g.db.Spread {
 		return db.Batch{}
@@ -285,7 +312,8 @@ func (g *group) checkSetup(ctx context.Context) error {
 }
 
 // usedRecords remembers which records are known to be noted as used, so that they are not written with every
-// redemption. Nothing is ever taken out of the table behind it.
+// redemption. Nothing is ever taken out of the table behind it, so what is remembered stays true; only a database
+// that went back to an earlier state may have lost it (wentBack).
 type usedRecords struct {
 	mu    sync.Mutex
 	known map[ledger.Ref]bool
@@ -297,7 +325,8 @@ func (u *usedRecords) has(r ledger.Ref) bool {
 	return u.known[r]
 }
 
-// commit adds what is in the database now.
+// commit adds what is in the database now. Before the commit it would be remembered although it may be rolled back,
+// and no later group would write it: a location in use could be removed.
 func (u *usedRecords) commit(refs []ledger.Ref) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -316,6 +345,8 @@ func (u *usedRecords) forget() {
 	u.known = nil
 }
 
+// entryRows gives entries their places in the hash chain, one after the other from the first on: the chain's row was
+// made over them in this order.
 func entryRows(entries []gift.Entry, first chain.Place) db.Batch {
 	w := db.Batch{Query: record.InsertEntry, Rows: make([][]any, len(entries))}
 	for i := range entries {

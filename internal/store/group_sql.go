@@ -7,7 +7,20 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// The statements of a group.
+// The statements of a group. db.Query says which text a database takes, and why keys are looked up one by one. Three
+// forms come again and again:
+//
+//   - FROM json_each($2) AS w CROSS JOIN t … unhex(w.value): SQLite finds a row for each key of a list. It makes a
+//     CROSS JOIN in the order in which it is written, and so begins with the list and not with the table.
+//   - unnest(…) AS w CROSS JOIN LATERAL (… OFFSET 0): the same on PostgreSQL. OFFSET 0 keeps the planner from taking
+//     the inner query apart. Without it, a plan that was made while the table was small reads a whole account for one
+//     gift.
+//   - SELECT 1 / (count(*) = cardinality($2))::INT FROM hit: an UPDATE that must hit every row. Its answer is not
+//     waited for, as the COMMIT follows in the same message. So the statement itself has to fail, and takes the
+//     COMMIT with it: where a row was missed, it divides by zero. On SQLite, and on Citus, db.Batch counts the rows
+//     (Exact).
+//
+// Where only Each is given, the statement is for what happens rarely, or for a few rows.
 var (
 	selectVouchers = &db.Query{What: "reading vouchers", Scoped: true,
 		SQLite: `SELECT v.account_id, v.id, v.order_id, v.program_id, v.location_id, v.item, v.promotional,

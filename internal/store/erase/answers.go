@@ -24,8 +24,9 @@ import (
 	"boon.example/internal/store/record"
 )
 
-// selectCalls names the calls that were made within a time, and selectAnswer gives the record of one, with its answer
-// as it is kept: the one column or the other.
+// selectCalls names the calls that were made within a time, of the operations whose answers tell the words of a card.
+// It names no gift, since records have no column for one: an order is one record for many gifts. selectAnswer gives
+// the record of one, with its answer as it is kept: a short one in the record, a long one in a row of its own.
 const (
 	selectCalls = `SELECT r.key, r.operation, r.made_at FROM request AS r
 		WHERE r.account_id = $1 AND r.made_at >= $2 AND r.made_at <= $3
@@ -40,7 +41,8 @@ const (
 		WHERE r.account_id = $1 AND r.key = $2 AND r.operation = $3`
 )
 
-// answeredWithin is how long after the time that a gift is given an order is recorded: it may wait that long for tills.
+// answeredWithin is how long after the time that a gift is given an order is recorded: the time of its entries is
+// taken before the order begins, and it may wait that long for tills.
 const answeredWithin = 90 * time.Second
 
 // span is a time, from one microsecond to another.
@@ -48,7 +50,8 @@ type span struct{ from, to int64 }
 
 func (s span) has(at time.Time) bool { return s.from <= at.UnixMicro() && at.UnixMicro() <= s.to }
 
-// snapshot is what a gift was seen to be before anything was taken out of it.
+// snapshot is what a gift was seen to be before anything was taken out of it. Answers are changed by it, in
+// transactions of their own; snapshot.still then tells whether it was still so when the gift itself was changed.
 type snapshot struct {
 	seq   int       // of its last entry
 	waits bool      // it is left alone
@@ -74,7 +77,8 @@ func (p *plan) text() cardText {
 // cardTexts are what answers are to say, by the id of the gift in quotes.
 type cardTexts map[string]*cardText
 
-// look sees what a gift is.
+// look sees what a gift is, and locks nothing. An entry that comes between reading the history and reading the gift
+// has the numbers differ (errMoved).
 func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *snapshot, err error) {
 	entries, err := e.history(ctx, ask.Account.ID, id)
 	if err != nil {
@@ -103,7 +107,8 @@ func (e *Eraser) look(ctx context.Context, ask Request, id guid.ID) (s *snapshot
 	return s, err
 }
 
-// callsOf tells when calls were recorded that sent a gift.
+// callsOf tells when calls were recorded that sent a gift. An account has a record of each of its calls, and every
+// answer that is looked at is read and unsealed. So only those are that were recorded then.
 func callsOf(ask Request, entries []gift.Entry) (calls []span) {
 	if ask.Account.Test {
 		return []span{{0, math.MaxInt64}}
@@ -150,7 +155,9 @@ func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, pace *
 			if ctx.Err() != nil && !changed {
 				return nil, n, ctx.Err()
 			}
-			if err != nil { // of the gifts that it may tell of
+			// Of the gifts that it may tell of, since what cannot be read does not say which. They are not erased
+			// (invariant 3).
+			if err != nil {
 				for _, s := range seen {
 					if slices.ContainsFunc(s.calls, func(c span) bool { return c.has(keys[i].At) }) {
 						s.failed = err
@@ -168,7 +175,8 @@ func (e *Eraser) answers(ctx context.Context, ask Request, ids []guid.ID, pace *
 	return seen, n, nil
 }
 
-// joined makes of times those that do not overlap.
+// joined makes of times those that do not overlap: the gifts of one order have the same, and each record is looked at
+// once.
 func joined(all []span) (apart []span) {
 	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	for _, s := range all {
@@ -193,7 +201,10 @@ func (e *Eraser) calls(ctx context.Context, account guid.ID, within span) (keys 
 	return keys, err
 }
 
-// answer changes the answer to a call, if it says something else of gifts.
+// answer changes the answer to a call, if it says something else of gifts. The answer is unsealed, changed and sealed
+// before the transaction, which only compares and writes. It compares the bytes that are kept (invariant 4): two
+// erasures may have the same answer of an order in hand, each for another gift, and the second would otherwise put
+// back what the first took out.
 func (e *Eraser) answer(ctx context.Context, of *ledger.Request, say cardTexts) (changed bool, err error) {
 	const tries = 10
 	key := []any{db.KeyOf(of.AccountID), of.Key, string(of.Operation)}
@@ -269,6 +280,10 @@ func (s cardTexts) in(body []byte) bool {
 }
 
 // into appends a value as it stands, but what objects about the gifts say of people as their cards say it now.
+//
+// It goes through the text and not through the types of answers. Answers of all releases are kept, with members that
+// this program may not know; a repeat has to get the same answer but for the words. An object is about a gift if it
+// has its voucherID, wherever in the answer it stands.
 func (s cardTexts) into(to []byte, v jsontext.Value) ([]byte, error) {
 	if kind := v.Kind(); kind != '[' && kind != '{' {
 		return append(to, v...), nil
@@ -310,7 +325,8 @@ func (s cardTexts) into(to []byte, v jsontext.Value) ([]byte, error) {
 	return append(to, ']'), nil
 }
 
-// reworded appends what a card says in the place of what it said.
+// reworded appends what a card says in the place of what it said. A text that stays is left in its spelling: an
+// answer of which nothing changed must be the same bytes, or it would be written each time.
 func reworded(to []byte, was jsontext.Value, text string) []byte {
 	if text == "" {
 		return append(to, "null"...)
@@ -340,6 +356,10 @@ func partsOf(v jsontext.Value) (parts []jsontext.Value, err error) {
 
 // beside takes the gift out of what is kept beside it and has no place in its history: answers of webhooks to its
 // events, which may repeat them, the outbox, and the phones that have its pass.
+//
+// An attempt names its event, which for most kinds is an entry. Those of ends of gifts and of probes have no entry
+// that would tell which gift they were about, so the answers to all of these are emptied, from the making of the gift
+// on. They are kept for whoever mends an endpoint, and nothing is decided by them.
 func (e *Eraser) beside(ctx context.Context, ask Request, id guid.ID, entries []gift.Entry) (attempts, messages int,
 	err error) {
 	of := map[guid.ID]bool{}

@@ -27,8 +27,17 @@ func (e *Eraser) history(ctx context.Context, account, id guid.ID) (all []gift.E
 	}
 }
 
-// entry writes what is left of an entry, and an erasure beside it. An entry that is not what its chain has, or what an
-// erasure left of it, is refused: else an erasure would make whatever stands there good.
+// entry writes what is left of an entry, and an erasure beside it. The chain cannot be changed: its rows hold the
+// digest of every entry, and each is authenticated with the one before. So the erasure says: this entry had the
+// digest before, which is that of the chain, and has the digest after now. boon verify follows it.
+//
+//  1. Read the entry in this transaction, as it stands, and its place in the chain.
+//  2. Read the digest that it should have: the one that the last erasure left, or that of the chain (erasure).
+//  3. Compare. An entry that is not what its chain has, or what an erasure left of it, is refused: else an erasure
+//     would make whatever stands there good, and boon erase would be the way to forge an entry.
+//  4. Change only the reason and the details, in memory; take the digest of that; authenticate both digests.
+//  5. Write the erasure, then the entry. The database refuses to change an entry without one (trigger entry_erased),
+//     and any other column at all.
 func (e *Eraser) entry(ctx context.Context, tx *sql.Tx, p *plan, left *gift.Entry) error {
 	var is gift.Entry
 	var at chain.Place
@@ -65,7 +74,9 @@ func (e *Eraser) entry(ctx context.Context, tx *sql.Tx, p *plan, left *gift.Entr
 	return err
 }
 
-// erasure is the one that an entry has. Where it has none, nothing was taken out of what its chain has.
+// erasure is the one that an entry has. Where it has none, nothing was taken out of what its chain has. An erasure is
+// trusted only with its MAC, and only if it begins at the digest of the chain: one of another entry, copied here, has
+// a MAC that is right for that entry.
 func (e *Eraser) erasure(ctx context.Context, tx *sql.Tx, at chain.Place, key []any) (x chain.Erasure, err error) {
 	found := false
 	err = db.Each(ctx, tx, record.SelectErasure, key, func(rows *sql.Rows) (err error) {

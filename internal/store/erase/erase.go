@@ -153,8 +153,9 @@ func (e *Eraser) Gifts(ctx context.Context, ask Request, ids []guid.ID) (total C
 // errMoved tells that something happened to a gift meanwhile.
 var errMoved = errors.New("it is in use")
 
-// gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too.
-// What it counts is committed for certain, also when it fails.
+// gift erases what a gift says that was seen before. When it is another by now, its answers may be others, too: a
+// resend writes a new name on the card, and an answer with that name. So both are done again, in the order of Gifts.
+// What it counts is committed for certain, also when it fails: people are told this number as what is gone.
 func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapshot, pace *pacer) (n Counts, err error) {
 	for range 10 {
 		err = errMoved
@@ -180,13 +181,19 @@ func (e *Eraser) gift(ctx context.Context, ask Request, id guid.ID, seen *snapsh
 	return n, err
 }
 
-// leavesAlone tells whether a gift is left alone, as something happened to it since.
+// leavesAlone tells whether a gift is left alone, as something happened to it since. Retention finds the gifts that
+// have ended a while before it erases them. Meanwhile one may have been reinstated or extended, and is no longer to
+// lose the address that it goes to.
 func (r *Request) leavesAlone(entries []gift.Entry) bool {
 	return !r.Ended.IsZero() && len(entries) > 0 && !entries[len(entries)-1].At.Before(r.Ended)
 }
 
 // one erases what a gift says, in a transaction. seen is how it was when answers were changed; a rehearsal has none.
 // When the transaction fails, or nobody knows whether it was committed, only what was done before it is counted.
+//
+// The history is read before the transaction, as it may have thousands of entries and the only writer of SQLite would
+// be kept from tills while they are read. In the transaction, the number of entries tells whether it is still the
+// whole history: entries are only ever added.
 func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapshot) (n Counts, err error) {
 	if seen != nil && seen.failed != nil {
 		return n, seen.failed
@@ -240,7 +247,9 @@ func (e *Eraser) one(ctx context.Context, ask Request, id guid.ID, seen *snapsho
 	return n, err
 }
 
-// still tells whether a gift is as it was seen, so that answers say of it what the plan does.
+// still tells whether a gift is as it was seen, so that answers say of it what the plan does. The number of the last
+// entry does not tell all: a message to the buyer that was sent takes its job away, and leaves no entry where the
+// gift had arrived before. So what follows from the gift is compared, too.
 func (s *snapshot) still(p *plan, waits bool) bool {
 	if s.seq != p.gift.Seq || s.waits != waits {
 		return false
@@ -248,7 +257,7 @@ func (s *snapshot) still(p *plan, waits bool) bool {
 	return waits || p.nothing() || s.says != nil && *s.says == p.text()
 }
 
-// A few transactions at a time, with a pause in between.
+// A few transactions at a time, with a pause in between: tills write through the same writer.
 const (
 	batch = 20
 	pause = 100 * time.Millisecond
@@ -271,6 +280,11 @@ func (p *pacer) next(ctx context.Context) error {
 }
 
 // write runs fn in a transaction, which a rehearsal only reads in.
+//
+// SQLite marks deleted rows as free and leaves their bytes in the file, where a search finds the name for years.
+// FAST, as the service has it otherwise, overwrites them only where that costs no page more; ON overwrites them
+// always, which redemptions should not pay for. So ON is set for this transaction alone, and taken back also when it
+// fails: the connection is the one that tills use.
 func (e *Eraser) write(ctx context.Context, rehearsed bool, fn func(*sql.Tx) error) error {
 	if rehearsed {
 		return e.db.Snapshot(ctx, fn)
@@ -279,7 +293,7 @@ func (e *Eraser) write(ctx context.Context, rehearsed bool, fn func(*sql.Tx) err
 		if e.db.File == "" {
 			return fn(tx)
 		}
-		// What is freed is overwritten. The setting is the connection's, and outlasts what is rolled back.
+		// The setting is the connection's, and outlasts what is rolled back.
 		const on, off = `PRAGMA secure_delete = ON`, `PRAGMA secure_delete = FAST`
 		var was int
 		if err := tx.QueryRowContext(ctx, on).Scan(&was); err != nil {
@@ -297,7 +311,9 @@ type loaded struct {
 	jobs    []ledger.Job
 }
 
-// waits tells whether the message that brings the gift is still to be sent.
+// waits tells whether the message that brings the gift is still to be sent: its own, or one to the buyer of its
+// order, which brings the gifts of that order as attachments. Once its address is gone that message never arrives,
+// and who the gift is for may have no other way to the code.
 func (g *loaded) waits() bool {
 	brings := func(j ledger.Job) bool {
 		return j.Kind == ledger.GiftJob || j.OrderID == g.OrderID && g.Card.Attachment != "" && g.Status == gift.Pending
@@ -309,6 +325,10 @@ var lockVoucher = db.Text{
 	Postgres: `SELECT v.id FROM voucher AS v WHERE v.account_id = $1 AND v.id = $2 FOR NO KEY UPDATE`,
 }
 
+// load reads a gift with all that has to be known of it to plan. On PostgreSQL it locks the voucher first, as a group
+// of commands does, so that no command is decided on a card that is being erased, and none changes it before the
+// commit. SQLite needs no lock, as this transaction has the only writer. Jobs are looked for by the order as well: a
+// message that brings the gifts of an order names one of them only.
 func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed bool) (g *loaded, err error) {
 	g = &loaded{}
 	key := []any{db.KeyOf(of.AccountID), db.KeyOf(of.ID)}
@@ -365,7 +385,18 @@ func (e *Eraser) load(ctx context.Context, tx *sql.Tx, of ledger.Ref, rehearsed 
 const AgainGoogle = `UPDATE google_object SET told = CASE WHEN told < 0 THEN told - 1 ELSE -1 END
 	WHERE account_id = $1 AND voucher_id = $2`
 
-// apply writes a plan.
+// apply writes a plan, in the transaction that made it. What each step is for:
+//
+//  1. The card loses its words. The column message is emptied as well: there, earlier releases kept it in the clear.
+//  2. The rows go by which the gift was found under the name and the contact. They are keyed hashes, but who has the
+//     key file and a name can try it. A row may be under any key of the file.
+//  3. Resends and jobs lose the address. A job that has nobody to go to any more is deleted. Otherwise it would be
+//     sent.
+//  4. last_words goes from the other jobs: it is what the gateway answered, and that may repeat the address.
+//  5. A gift that was still to be sent (Force) is made due, so that its delivery fails at once for want of an
+//     address. The gift then counts as one that can be used by its code, and its value is not lost with the message.
+//  6. Google is told to write its copy of the pass anew.
+//  7. The link to a customer is cut, and entries lose their words (entry).
 func (e *Eraser) apply(ctx context.Context, tx *sql.Tx, p *plan, n *Counts) (err error) {
 	account, id := db.KeyOf(p.gift.AccountID), db.KeyOf(p.gift.ID)
 	do := func(text string, args ...any) {

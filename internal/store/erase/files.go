@@ -23,6 +23,10 @@ const (
 // Clean empties the write-ahead log of the embedded database, where what was erased still stands; with whole, it also
 // writes the whole file anew, as SQLite leaves copies of rows behind where it has moved them, and keeps every writer
 // waiting meanwhile. A database on a server looks after itself.
+//
+// A checkpoint copies the log into the file and truncates it, which it can do only when nobody reads what is older.
+// So it is tried until no reader is in the way, and who asked is told if that took too long: then the words are still
+// in a file.
 func (e *Eraser) Clean(ctx context.Context, whole bool) error {
 	if e.db.File == "" {
 		return nil
@@ -50,7 +54,9 @@ func (e *Eraser) Clean(ctx context.Context, whole bool) error {
 	}
 }
 
-// Remains counts how often a text, in the letter case that it has, still stands in the files of the embedded database.
+// Remains counts how often a text, in the letter case that it has, still stands in the files of the embedded
+// database. It reads the bytes and not the tables, as who copies a disk would: what no statement can reach counts,
+// too.
 func (e *Eraser) Remains(text string) (n int, err error) {
 	if e.db.File == "" || text == "" {
 		return 0, nil

@@ -19,9 +19,14 @@ import (
 // findPage is how many rows are looked at at a time.
 const findPage = 500
 
-// Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has it,
-// also of a reload or an activation. It reads every card and every entry; seen is told how many. Those that are linked
-// to a customer, if one is named, are found by their index.
+// Find gives the gifts of an account that have a contact: those that go or went to it, and those whose customer has
+// it, also of a reload or an activation. Those that are linked to a customer, if one is named, are found by their
+// index.
+//
+// Recipients are found by the index of contacts, which also knows where a gift went before. No index knows customers:
+// their addresses stand in the cards as they were typed, and in the details of entries. So every card and every entry
+// is read, a page at a time by the key, which keeps no reading transaction open for long; seen is told how many. The
+// cards are compared by contact, too: earlier releases kept and indexed contacts as they were typed.
 func (e *Eraser) Find(ctx context.Context, account guid.ID, who, customer string, seen func(rows int)) ([]guid.ID,
 	error) {
 	is := Request{Contact: who}
@@ -33,6 +38,7 @@ func (e *Eraser) Find(ctx context.Context, account guid.ID, who, customer string
 		return sorted(found), nil
 	}
 	var keys [][]byte
+	// A contact has several spellings, and each may have been hashed under any key of the file.
 	for _, spelling := range contact.Spellings(normalize.Address(who)) {
 		keys = append(keys, e.db.Keys.SearchHashes(account, record.ByContact+spelling)...)
 	}
@@ -85,7 +91,8 @@ func (e *Eraser) linked(ctx context.Context, account guid.ID, customer string, f
 	return nil
 }
 
-// scan looks through a table.
+// scan looks through a table by its key. In a card the address of the customer stands as it is; in an entry it is a
+// part of the details, which are JSON.
 func (e *Eraser) scan(ctx context.Context, query string, account guid.ID, ask Request, found map[guid.ID]bool,
 	seen func(int)) error {
 	var after guid.ID
@@ -113,8 +120,10 @@ func (e *Eraser) scan(ctx context.Context, query string, account guid.ID, ask Re
 }
 
 // ended selects gifts that were used up, cancelled or not paid for, or that tills took no more, and to which nothing
-// happened since an instant; and of these, those that tell of people: themselves, in a former contact, in the customer
-// of a reload, or by a sender who is not the account.
+// happened since an instant; and of these, those that tell of people: themselves, in a former contact, in the
+// customer of a reload, or by a sender who is not the account. The second half has to agree with plan.nothing: where
+// it finds a gift that has nothing to erase, that gift is looked at again every night; where it misses one, a name
+// stays for good. The patterns over details are the text that record.DetailsText writes.
 const ended = `SELECT v.id FROM voucher AS v
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last

@@ -11,7 +11,8 @@ import (
 )
 
 // Guests ends the sessions in which a person looks at their gifts, and erases the links to "my gifts" that were asked
-// for with the contact, also out of the outbox. It tells how many sessions and links there were.
+// for with the contact, also out of the outbox. It tells how many sessions and links there were. They belong to no
+// gift, and so are found by keyed hashes of the contact alone, in each spelling and under each key of the file.
 func (e *Eraser) Guests(ctx context.Context, ask Request) (n int, err error) {
 	of := map[string]bool{contact.Key(ask.Contact): true}
 	for _, spelling := range contact.Spellings(ask.Contact) {

@@ -16,10 +16,13 @@ import (
 // erasedWords stand in the place of words that named somebody.
 const erasedWords = "(erased)"
 
-// minName is how long a name is at least that is looked for in other words.
+// minName is how long a name is at least that is looked for in other words. "Al" or "Bo" would take the reason out of
+// entries that are about nobody.
 const minName = 3
 
-// plan is what is to be written where a gift tells of somebody.
+// plan is what is to be written where a gift tells of somebody. It is worked out from what was read, writes nothing,
+// and is the same each time: that is how a rehearsal counts, and how a transaction finds that a gift is as it was
+// seen.
 type plan struct {
 	ask     Request
 	gift    *gift.Gift
@@ -34,6 +37,8 @@ type plan struct {
 	unlinked    bool      // no customer is linked to the gift any more
 }
 
+// nothing tells whether the gift says nothing any more. To erase again then writes nothing, so a command that was cut
+// off can be repeated over all gifts (invariant 1 of Eraser.Gifts).
 func (p *plan) nothing() bool {
 	was, is := &p.gift.Card, &p.card
 	same := was.Sender == is.Sender && was.Recipient == is.Recipient && was.Contact == is.Contact &&
@@ -48,10 +53,20 @@ func (r *Request) is(address string) bool {
 		r.Contact != "" && contact.Same(normalize.Address(address), normalize.Address(r.Contact)))
 }
 
-// planFor decides what goes. A recipient takes along the name, the message and the notes, also one that the gift was
-// sent to before; a customer takes along their names, their own name as the sender, the message and the notes. A
-// customer is known by the e-mail address of the purchase. The link to a customer goes with whoever has the gift: the
-// recipient, or, where it was sent to nobody, who paid for it.
+// planFor decides what goes. A gift tells of two people, and mostly one of them asks to be forgotten: what is the
+// other's stays.
+//
+//   - A recipient takes along the name, the message and the notes. That is so also of one that the gift was sent to
+//     before: nobody knows whether the name on the card is theirs, and the message was written to them.
+//   - A recipient whose contact the gift has now takes that contact along, and then the gift goes nowhere any more
+//     (unreachable).
+//   - A customer is known by the e-mail address of the purchase, and takes along their names, the message and the
+//     notes. The sender goes if it has a word of their name; otherwise somebody else is named there, such as a
+//     company. The name of the account takes its place.
+//   - The link to a customer goes with whoever has the gift: the recipient, or, where it was sent to nobody, who paid
+//     for it.
+//
+// Each name that goes is also looked for in the words of entries (planEntries).
 func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
 	p := &plan{ask: ask, gift: &g.Gift, history: history, card: g.Card}
 	all, c := ask.All(), &p.card
@@ -101,6 +116,10 @@ func planFor(ask Request, g *loaded, history []gift.Entry) *plan {
 
 // planEntries takes the customers of reloads and activations out of entries, the contacts out of what was sent
 // elsewhere, and words that name whoever is erased.
+//
+// A reason is what staff typed: "Refund for Jane Doe, called twice". Nobody can tell by rule which of its words are
+// about her, so the whole reason goes when a name is in it. The entry of a resend ends in " From … to …", with both
+// contacts shortened. Who is erased may be either, so that part goes whole.
 func (p *plan) planEntries(names []string) {
 	for _, e := range p.history { // first all that is known of whoever paid
 		if p.ask.is(e.Purchase.EmailAddress) {
@@ -133,7 +152,7 @@ func customerNames(p gift.Purchase) []string {
 	return []string{strings.TrimSpace(p.FirstName + " " + p.LastName), p.LastName, p.EmailAddress}
 }
 
-// bears tells whether a sender's name has a word of the customer's.
+// bears tells whether a sender's name has a word of the customer's: "Jane" and "J. Doe" bear Jane Doe's.
 func bears(sender string, p gift.Purchase) bool {
 	for _, word := range contact.SearchWords(p.FirstName + " " + p.LastName) {
 		for _, is := range contact.SearchWords(sender) {
@@ -145,7 +164,8 @@ func bears(sender string, p gift.Purchase) bool {
 	return false
 }
 
-// mentions tells whether a text has a name in it, as words of its own.
+// mentions tells whether a text has a name in it, as words of its own: "Ann" is in "for Ann", and not in "Annual".
+// Both are folded first, so that neither case nor accents hide a name.
 func mentions(text, name string) bool {
 	if utf8.RuneCountInString(name) < minName {
 		return false
