@@ -98,7 +98,7 @@ const (
 	saveEvery  = time.Second
 	lastWrites = 5 * time.Second
 	complainAt = time.Minute // between two lines of the log about pushes that fail
-	maxPushes  = 2 * workers // in flight
+	maxPushes  = 2 * most    // in flight
 	placesLeft = 1           // an account takes at most half of what others leave
 	maxFresh   = 1_000       // phones of an account that have just registered and wait to be told
 )

@@ -11,11 +11,16 @@ import (
 )
 
 const (
-	workers    = 256             // pushes of an account in flight
+	most       = 256             // pushes of an account in flight
 	firstPause = time.Second     // after a failure of all; it doubles
 	maxPause   = 5 * time.Minute // between two tries while all fail
 	aside      = 5 * time.Second // that a device is left alone of which Apple wants fewer pushes
 	giveUp     = time.Hour       // after which a push is worth nothing: the phone asks by itself sooner or later
+
+	spread  = 400 * time.Millisecond // within which pushes begin that wait together
+	longest = 10 * time.Millisecond  // between two that begin: a few need not be spread
+	least   = 200 * time.Microsecond // likewise, however many wait
+	late    = 20 * time.Millisecond  // by which a push may begin later than its turn, and the next one by none
 )
 
 // queue has the pushes of one account that wait. All changes of what a device has become one push, as long as it waits.
@@ -28,6 +33,8 @@ const (
 //     others wait. One answer of Apple ends that.
 //  3. What a push says of the database (since) is before all events that it tells of: whoever begins anew from the
 //     oldest of these loses none.
+//  4. Pushes begin one after the other, in turns. Changes are read some hundred at a time: if all of their pushes began
+//     at once, these would have all cores for tens of milliseconds, and tills would wait.
 type queue struct {
 	*Follower
 	account guid.ID
@@ -39,9 +46,12 @@ type queue struct {
 	byToken  map[string]*waiting
 	waiting  []*waiting // in the order in which they were added
 	aside    []*waiting
-	workers  int
+	begins   bool // a goroutine begins pushes
+	inFlight int
 	failures int // since Apple answered
 	resume   time.Time
+	turn     time.Time     // of the next push
+	every    time.Duration // from one turn to the next
 }
 
 // waiting is a push that is not taken yet.
@@ -80,7 +90,8 @@ func (q *queue) add(devices []event.PassDevice, since merchant.EventPlace) {
 			p.again.note(d)
 		}
 	}
-	q.startSome(now)
+	q.every = min(longest, max(least, spread/time.Duration(max(1, len(q.waiting)))))
+	q.start(now)
 }
 
 // note adds what a device has to a push of it.
@@ -109,49 +120,71 @@ func (q *queue) tick() {
 	}
 	clear(q.aside[len(left):])
 	q.aside = left
-	q.startSome(now)
+	q.start(now)
 }
 
-// startSome starts as many workers as there is something to do for.
-func (q *queue) startSome(now time.Time) {
-	most := min(workers, q.workers+len(q.waiting))
+// start has pushes begin, if there are any that may.
+func (q *queue) start(now time.Time) {
+	if !q.begins && q.may(now) {
+		q.begins = true
+		q.running.Go(q.begin)
+	}
+}
+
+// may reports whether a push may begin, if it is its turn.
+func (q *queue) may(now time.Time) bool {
+	free := most
 	if q.failures > 0 {
-		most = min(1, most)
+		free = 1
 	}
-	for q.workers < most && !now.Before(q.resume) && q.ctx.Err() == nil {
-		q.workers++
-		q.running.Go(q.work)
+	return len(q.waiting) > 0 && q.inFlight < free && !now.Before(q.resume) && q.ctx.Err() == nil
+}
+
+// begin has pushes begin, each in its turn, as long as any may.
+func (q *queue) begin() {
+	for {
+		p, after := q.next()
+		switch {
+		case p != nil:
+			q.running.Go(func() { q.finish(p, q.try(p)) })
+		case after > 0:
+			select {
+			case <-time.After(after):
+			case <-q.ctx.Done():
+			}
+		default:
+			return
+		}
 	}
 }
 
-// next takes a push out of the queue; nil: the worker is not needed any more.
-func (q *queue) next() *waiting {
+// next takes a push out of the queue, or tells after what time the turn of the next one is; nil and 0: none may begin.
+func (q *queue) next() (p *waiting, after time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.waiting) > 0 && time.Since(q.waiting[0].begun) > giveUp {
-		late := q.waiting[0]
+	now := time.Now()
+	for len(q.waiting) > 0 && now.Sub(q.waiting[0].begun) > giveUp {
+		old := q.waiting[0]
 		q.waiting = q.waiting[1:]
-		q.end(late)
+		q.end(old)
 	}
-	if len(q.waiting) == 0 || q.ctx.Err() != nil || q.failures > 0 && q.workers > 1 || time.Now().Before(q.resume) {
-		q.workers--
-		return nil
+	if !q.may(now) {
+		q.begins = false
+		return nil, 0
 	}
-	p := q.waiting[0]
+	if after = q.turn.Sub(now); after > 0 {
+		return nil, after
+	}
+	if after < -late {
+		q.turn = now
+	}
+	q.turn = q.turn.Add(q.every)
+	p = q.waiting[0]
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
 	p.inFlight = true
-	return p
-}
-
-func (q *queue) work() {
-	for {
-		p := q.next()
-		if p == nil {
-			return
-		}
-		q.finish(p, q.try(p))
-	}
+	q.inFlight++
+	return p, 0
 }
 
 // try makes one push.
@@ -191,6 +224,7 @@ func (q *queue) finish(p *waiting, o Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p.inFlight = false
+	q.inFlight--
 	if o.Status > 0 && o.Status < 500 && o.Status != 403 {
 		q.failures = 0
 	}
@@ -208,6 +242,7 @@ func (q *queue) finish(p *waiting, o Outcome) {
 		q.failures++
 		q.resume = now.Add(pause/2 + time.Duration(q.Random()*float64(pause)/2))
 	}
+	q.start(now)
 }
 
 // end takes a push out, and lets the one after it go.

@@ -217,3 +217,67 @@ func TestOnePhoneHoldsUpNoOther(t *testing.T) {
 		}
 	})
 }
+
+// TestPushesAreSpread: many pushes that wait together begin one after the other, and within half a second; a few begin
+// at once, and one alone does not wait for those before it.
+func TestPushesAreSpread(t *testing.T) {
+	t.Parallel()
+	a := &apple{}
+	with(t, a, func(q *queue) {
+		begun := func(n int) (all []time.Duration) {
+			start := time.Now()
+			var mu sync.Mutex
+			a.answer = func(string, int) (Outcome, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, time.Since(start))
+				return Outcome{Status: 200}, nil
+			}
+			var devices []event.PassDevice
+			for i := range n {
+				devices = append(devices, device(i))
+			}
+			q.add(devices, at(1))
+			time.Sleep(2 * time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			return all
+		}
+		if one := begun(1); len(one) != 1 || one[0] > 0 {
+			t.Errorf("a push alone begins after %v", one)
+		}
+		all := begun(500)
+		if len(all) != 500 || all[0] > 0 || all[499] > 500*time.Millisecond {
+			t.Errorf("%d pushes, the last after %v", len(all), all[len(all)-1])
+			return
+		}
+		for n := range all[:450] {
+			if gap := all[n+50] - all[n]; gap < 35*time.Millisecond {
+				t.Errorf("51 pushes begin within %v", gap)
+				return
+			}
+		}
+		if one := begun(1); len(one) != 1 || one[0] > 0 {
+			t.Errorf("a push alone begins after %v, as others went before it", one)
+		}
+	})
+}
+
+// TestChangesJoinAPushThatHasNotBegun: what changes while a push waits for its turn goes with it.
+func TestChangesJoinAPushThatHasNotBegun(t *testing.T) {
+	t.Parallel()
+	a := &apple{}
+	with(t, a, func(q *queue) {
+		devices := make([]event.PassDevice, 50)
+		for n := range devices {
+			devices[n] = device(n)
+		}
+		q.add(devices, at(1))
+		time.Sleep(100 * time.Millisecond)
+		q.add(devices[49:], at(2))
+		time.Sleep(time.Second)
+		if n := a.tries["0031"]; n != 1 || len(a.taken) != 50 {
+			t.Errorf("the phone was told %d times; %d were told", n, len(a.taken))
+		}
+	})
+}
