@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,7 @@ type phones struct {
 type pushReading struct {
 	rate, p50, p99 float64
 	service        float64 // microseconds of processor time of the service, for each redemption
+	all            float64 // likewise, of the service and of this process, which is Apple and all tills
 	pushes         float64 // a second
 	delays         [3]float64
 	lost           int
@@ -59,6 +61,9 @@ type pushReading struct {
 // pushes compares redemptions at one rate, each of another gift, without wallet and with one, where a phone is
 // registered for each gift of the store. Apple is a server in this process that takes every push, by HTTP/2. A delay
 // counts from when the redemption was sent, which is before its commit.
+//
+// Whatever uses the cores makes tills wait, as Apple in this process does. So a third measurement is without wallet,
+// beside a program that uses as much processor time as the pushes of the round did, evenly.
 func (h *trial) pushes() (err error) {
 	p := &phones{trial: h, begun: make([]atomic.Int64, len(h.gifts)), pushed: make([]atomic.Int64, len(h.gifts))}
 	defer func() { err = errors.Join(err, p.close()) }()
@@ -66,21 +71,27 @@ func (h *trial) pushes() (err error) {
 		return err
 	}
 	var all [2][]pushReading
+	var control []pushReading
 	for round := range h.options.repeat {
 		progress("%s: pushes, %d of %d", h.title(), round+1, h.options.repeat)
 		for n := range all {
 			with := (n + round) % 2
-			r, err := p.take(with == 1, round)
+			r, err := p.take(with == 1, round, 0)
 			if err != nil {
 				return err
 			}
 			all[with] = append(all[with], r)
 		}
+		r, err := p.take(false, round, all[1][round].all-all[0][round].all)
+		if err != nil {
+			return err
+		}
+		control = append(control, r)
 	}
-	return p.tell(all[0], all[1])
+	return p.tell(all[0], all[1], control)
 }
 
-func (p *phones) tell(without, with []pushReading) error {
+func (p *phones) tell(without, with, control []pushReading) error {
 	is := func(all []pushReading, figure func(pushReading) float64) float64 { return median(all, figure) }
 	rate := func(r pushReading) float64 { return r.rate }
 	p50, p99 := func(r pushReading) float64 { return r.p50 }, func(r pushReading) float64 { return r.p99 }
@@ -97,6 +108,10 @@ func (p *phones) tell(without, with []pushReading) error {
 		is(with, rate), is(with, func(r pushReading) float64 { return r.pushes }), delay(0), delay(1), longest, lost,
 		is(without, rate), is(without, p50), is(without, p99), is(without, service), is(with, p50), is(with, p99), times,
 		is(with, service))
+	all := func(r pushReading) float64 { return r.all }
+	p.report.note("With wallet, the service and Apple used %.0f µs more for each redemption. Redemptions beside a "+
+		"program that used as much (%.0f µs): p50 %.2f ms, p99 %.2f ms (**%.2f times**).", is(with, all)-is(without, all),
+		is(control, all)-is(without, all), is(control, p50), is(control, p99), is(control, p99)/is(without, p99))
 	if most := p.options.pushes; most > 0 && (longest > ms(most) || lost > 0) {
 		return fmt.Errorf("%s: a push came after %.0f ms, and %v is allowed; %d never came", p.title(), longest, most, lost)
 	}
@@ -210,8 +225,9 @@ func (p *phones) register(s *store.Store) error {
 	})
 }
 
-// take measures redemptions with a wallet or without.
-func (p *phones) take(wallet bool, round int) (r pushReading, err error) {
+// take measures redemptions with a wallet or without, beside a program that uses so many microseconds of processor time
+// for each.
+func (p *phones) take(wallet bool, round int, beside float64) (r pushReading, err error) {
 	if err := p.apply(wallet); err != nil {
 		return r, err
 	}
@@ -231,23 +247,45 @@ func (p *phones) take(wallet bool, round int) (r pushReading, err error) {
 		return r, err
 	}
 	stop := p.profiled(wallet, round)
-	pushes, used := p.count.Load(), ticks(p.service.cmd.Process.Pid).own
+	pushes, used, own := p.count.Load(), ticks(p.service.cmd.Process.Pid).own, ticks(os.Getpid()).own
 	plan.Duration = hookTime(p.options)
+	idle := burn(time.Second/time.Duration(p.options.hookRate), time.Duration(beside*float64(time.Microsecond)))
 	p.forget()
 	if run, err = load.Start(p.ctx, plan); err != nil {
 		return r, err
 	}
 	run.Wait()
+	idle()
 	s := run.Stats()
 	r.p50, r.p99 = ms(s.OK.Quantile(0.5)), ms(s.OK.Quantile(0.99))
 	r.rate = float64(s.OK.Count()) / run.Took().Seconds()
 	time.Sleep(pushSettle) // the pushes of the last redemptions
 	r.service = (ticks(p.service.cmd.Process.Pid).own - used) * 1e6 / float64(max(1, s.OK.Count()))
+	r.all = r.service + (ticks(os.Getpid()).own-own)*1e6/float64(max(1, s.OK.Count()))
 	r.pushes = float64(p.count.Load()-pushes) / run.Took().Seconds()
 	if wallet {
 		r.delays, r.lost = p.delays()
 	}
 	return r, errors.Join(failure(s), stop())
+}
+
+// burn uses so much processor time at every interval, until it is stopped.
+func burn(every, much time.Duration) (stop func()) {
+	over := make(chan bool)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for turn := time.Now(); much > 0; turn = turn.Add(every) {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Until(turn)):
+			}
+			for begun := time.Now(); time.Since(begun) < much; {
+				continue // it is the use of a core that counts
+			}
+		}
+	})
+	return func() { close(over); running.Wait() }
 }
 
 // next redeems one gift after the other, each once, from another one on in each measurement.
