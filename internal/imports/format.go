@@ -36,6 +36,7 @@ const (
 	Ended        Field = "ended"       // when, why or whether the old system ended the gift: it refuses such a gift
 	Promotional  Field = "promotional" // refuses a gift that nobody paid for
 	Held         Field = "held"        // refuses a gift of which a part is held
+	Kind         Field = "kind"        // refuses what is no gift, such as a discount in a list of coupons
 )
 
 // about reports whether a field is about people or a sale: an export may name two of each, such as who bought a gift
@@ -45,7 +46,7 @@ func (f Field) about() bool { return f == Recipient || f == Contact || f == Refe
 // Fields are all of them.
 func Fields() []Field {
 	return []Field{Code, Balance, Quantity, Label, Program, Organization, ValidUntil, IssuedAt, Recipient, Contact,
-		Reference, Customer, PIN, ValidFrom, Currency, State, Ended, Promotional, Held}
+		Reference, Customer, PIN, ValidFrom, Currency, State, Ended, Promotional, Held, Kind}
 }
 
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.
@@ -56,12 +57,16 @@ type Format struct {
 	Columns map[Field][]string `yaml:"columns"`
 	// the names of columns of balances that count the smallest unit of the currency, such as cents
 	Minor []string `yaml:"minor"`
+	// the names of columns of balances of gifts among discounts: the column kind says which are gifts, and is needed
+	Among []string `yaml:"among"`
 	// the fields of the columns of a file without names, in their order; nil: the first line has the names
 	Order []Field `yaml:"order"`
-	// layouts of dates, as package time knows them, beside those of ISO 8601
-	Dates []string `yaml:"dates"`
+	// what stands first in a date such as 05/02/2026, unless other dates of the file show it; "": nobody knows
+	Dates DateOrder `yaml:"dates"`
 	// what the column state says of a gift that is good; case makes no difference
 	Good []string `yaml:"good"`
+	// what the column kind says of a gift; case makes no difference
+	Gifts []string `yaml:"gifts"`
 }
 
 // lacks is what the export of a system does not hold, and the way round it. Of the others, it holds all that is needed.
@@ -126,6 +131,9 @@ func (f *Format) columns(names []string) (map[Field]int, error) {
 	if !money && !pieces {
 		add(f.missing(Balance))
 	}
+	if _, kind := at[Kind]; money && !kind && isOf(f.Among, names[at[Balance]]) {
+		add(f.missing(Kind))
+	}
 	if wrong != nil {
 		if said, is := lacks[f.System]; is {
 			add(phrase.New(said))
@@ -135,9 +143,9 @@ func (f *Format) columns(names []string) (map[Field]int, error) {
 	return at, nil
 }
 
-// isMinor reports whether the balances in a column count the smallest unit of the currency.
-func (f *Format) isMinor(name string) bool {
-	return slices.ContainsFunc(f.Minor, func(known string) bool { return plain(known) == plain(name) })
+// isOf reports whether the name of a column is one of those.
+func isOf(all []string, name string) bool {
+	return slices.ContainsFunc(all, func(known string) bool { return plain(known) == plain(name) })
 }
 
 func (f *Format) missing(field Field) *phrase.Phrase {

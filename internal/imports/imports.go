@@ -48,12 +48,15 @@ type Reader struct {
 	format  Format
 	now     time.Time
 
-	table *Table
-	at    map[Field]int
-	minor bool // balances count the smallest unit of the currency
-	seed  maphash.Seed
-	seen  map[uint64]int32 // the lines of codes, by a hash of what finds them
-	marks map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
+	table  *Table
+	at     map[Field]int
+	minor  bool // balances count the smallest unit of the currency
+	order  DateOrder
+	orders orders
+	among  bool // gifts stand among discounts
+	seed   maphash.Seed
+	seen   map[uint64]int32 // the lines of codes, by a hash of what finds them
+	marks  map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
 
 	line     Line
 	fields   []string
@@ -71,7 +74,7 @@ func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now ti
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{account: a, format: format, now: now, table: table, seed: maphash.MakeSeed(),
+	r := &Reader{account: a, format: format, order: format.Dates, now: now, table: table, seed: maphash.MakeSeed(),
 		seen: make(map[uint64]int32), marks: make(map[string]bool)}
 	if err := r.begin(first); err != nil {
 		return nil, err
@@ -80,25 +83,26 @@ func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now ti
 }
 
 // begin takes the names of the columns from the first line, or has it read as a gift.
-func (r *Reader) begin(first record) (err error) {
-	if r.format.Order == nil {
-		if err = r.table.name(first); err == nil {
-			r.at, err = r.format.columns(r.table.Names)
+func (r *Reader) begin(first record) error {
+	err := r.table.name(first)
+	if err == nil {
+		r.at, err = r.format.columns(r.table.Names)
+	}
+	switch {
+	case err == nil:
+		if balance, is := r.at[Balance]; is {
+			r.minor = isOf(r.format.Minor, r.table.Names[balance])
+			r.among = isOf(r.format.Among, r.table.Names[balance])
 		}
-		if balance, is := r.at[Balance]; err == nil && is {
-			r.minor = r.format.isMinor(r.table.Names[balance])
+	case r.format.Order != nil && first.bad == nil:
+		r.at, r.table.Names = r.format.ordered(), nil
+		for _, field := range r.format.Order {
+			r.table.Names = append(r.table.Names, string(field))
 		}
-		return err
+		r.table.unread(first)
+		return nil
 	}
-	if first.bad != nil {
-		return phrase.New("Line %d: %s", first.line, first.bad)
-	}
-	r.at = r.format.ordered()
-	for _, field := range r.format.Order {
-		r.table.Names = append(r.table.Names, string(field))
-	}
-	r.table.unread(first)
-	return nil
+	return err
 }
 
 // Next gives the next line, and what is wrong with it; with a problem, it is not to be taken. The error is io.EOF at

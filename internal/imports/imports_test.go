@@ -82,6 +82,9 @@ func TestSquareCountsCents(t *testing.T) {
 	}
 }
 
+// coupons are the first line of a file of Smart Coupons.
+const coupons = "post_title,post_excerpt,post_status,post_date,discount_type,coupon_amount,expiry_date,customer_email\n"
+
 // TestColumnsOfSystems: the names that exports and connectors have for the same facts.
 func TestColumnsOfSystems(t *testing.T) {
 	t.Parallel()
@@ -118,6 +121,21 @@ func TestColumnsOfSystems(t *testing.T) {
 			"\"Current balance\";\"Sender's name\";\"Recipient's name\";\"Recipient's email\";Message;\"Expiration date\";" +
 			"\"Delivery date\";\"Internal note\"\n12;7;WXYZ-1234-ABCD-5678;75.49;49.99;Carla;Ana;ana@example.com;Hi;;;\n", false,
 			""},
+		{merchant.FromWooCommerce, coupons + "WXYZ-1234-ABCD-5678,,publish,2024-01-01 10:00:00,smart_coupon,49.99," +
+			"2031/01/31,ana@example.com\n", false, ""},
+		{merchant.FromWooCommerce, coupons + "WXYZ-1234-ABCD-5678,,publish,,Store Credit / Gift Certificate,49.99,,\n", false,
+			""},
+		{merchant.FromWooCommerce, coupons + "WXYZ-1234-ABCD-5678,,publish,,percent,10,,\n", false,
+			"a discount and no gift"},
+		{merchant.FromWooCommerce, coupons + "WXYZ-1234-ABCD-5678,,publish,,,10,,\n", false, "a discount and no gift"},
+		{merchant.FromWooCommerce, coupons + "WXYZ-1234-ABCD-5678,,draft,,smart_coupon,10,,\n", false, "does not take"},
+		{merchant.FromWooCommerce, "post_title,coupon_amount\nWXYZ-1234-ABCD-5678,49.99\n", false,
+			"names no column for kind"},
+		{merchant.FromToast, "Card Number,Current Balance,Last Used\n6006491234567890,49.99,01/02/2026\n", false, ""},
+		{merchant.FromToast, "6006491234567890,49.99\n", false, ""},
+		{merchant.FromToast, "Gift card,Owner\n6006491234567890,Ana\n", false, "no amount"},
+		{merchant.FromOther, "Card Number;Current Balance;Expiry Date;Recipient Email;PIN Code\n6006491234567890;49,99;" +
+			"31.1.2031;ana@example.com;0042\n", false, ""},
 		{merchant.FromWooCommerce, "0,1,2\nCode;Current balance;Expiration date\nWXYZ-1234-ABCD-5678;49.99;31-01-27\n", false,
 			"no date that can be told"},
 		{merchant.FromSquare, "Id,State,BalanceMoneyAmount,BalanceMoneyCurrency,GiftCardAccountNumber,CreatedAt\n" +
@@ -265,6 +283,20 @@ func TestFilesFromHell(t *testing.T) {
 		{"nothing left", head + "AAAA1111,0.00\n", "[{2 balance Nothing is left", 0},
 		{"a quadrillion", head + "AAAA1111,1e15\nBBBB2222,1000000000000000\n", "[{2 balance A spreadsheet", 0},
 		{"three decimals or thousands", head + "AAAA1111,\"1,234\"\n", "[{2 balance Whether the mark", 0},
+		{"a total as the last line", head + good + "Total,5\n", "[{3 code This line is a total of the others", 1},
+		{"a total that is as long as a code", head + good + "Grand Total,5\nSUBTOTAL,5\nTotal: 2,5\nsumme,5\nGesamt (2),5\n",
+			"[{3 code This line is a total of the others and no gift: delete it.} {4 code This line is a total", 1},
+		{"a code that begins like a total", head + "TOTAL123,5\n", "", 1},
+		{"a total without a word", "recipient,code,balance\nAna,AAAA1111,5\nTotal,,5\n",
+			"[{3 code The code is missing. If this line is a total", 1},
+		{"lines of commas", head + good + ",\n , \n\"\",\"\"\nBBBB2222,5\n,\n", "", 2},
+		{"masks", head + "600649XXXXXX1234,5\n############1234,5\n...1234,5\n●●●●1234,5\nxxxx1234,5\n",
+			"[{2 code The code is masked.} {3 code The code is masked.} {4 code The code is masked.} {5 code The code is " +
+				"masked.} {6 code The code is masked.}]", 0},
+		{"cells that a spreadsheet keeps as text", "code,balance,validUntil\n\"=\"\"AAAA1111\"\"\",\"=\"\"5.00\"\"\"," +
+			"\"=\"\"2027-12-31\"\"\"\n", "", 1},
+		{"lines above the names", "Gift cards\n\ncode,balance\n" + good, "names no column for code", 0},
+		{"more decimals than the currency has", head + "AAAA1111,25.5000\nBBBB2222,25.5050\n", "[{3 balance", 1},
 		{"no amount", head + "AAAA1111,five\n", "[{2 balance This is no amount", 0},
 		{"another currency", "code,balance,currency\nAAAA1111,5,EUR\n", "[{2 currency The account's currency is USD", 0},
 		{"expired", "code,balance,validUntil\nAAAA1111,5,2026-10-31\n", "[{2 validUntil The gift has expired.", 0},
@@ -282,7 +314,7 @@ func TestFilesFromHell(t *testing.T) {
 			"[{2 held A part of this gift is held.", 1},
 		{"a gift that begins after its end", "code,balance,validFrom,validUntil\nAAAA1111,5,2028-01-01,2027-12-31\n",
 			"[{2 validFrom The gift would be", 0},
-		{"no date", "code,balance,validUntil\nAAAA1111,5,31/12/2027\n", "[{2 validUntil This is no date", 0},
+		{"no date", "code,balance,validUntil\nAAAA1111,5,46387\n", "[{2 validUntil This is no date", 0},
 		{"a program", "code,balance,program\nAAAA1111,5,x\n", "[{2 program There is no such program", 0},
 		{"a place", "code,balance,organization\nAAAA1111,5,x\n", "[{2 organization The account has no such", 0},
 		{"a PIN", "code,balance,pin\nAAAA1111,5,12\n", "[{2 pin A PIN has 4 to 12", 0},

@@ -124,21 +124,27 @@ func (t *Table) split(of record) ([]string, *phrase.Phrase) {
 	return fields, nil
 }
 
-// Next gives the next line; its fields are good until the one after it. The error is io.EOF at the end of the file.
+// Next gives the next line that says something; its fields are good until the one after it. The error is io.EOF at the
+// end of the file. A spreadsheet leaves lines of nothing but commas where somebody has emptied cells.
 func (t *Table) Next() (Row, error) {
-	next, err := t.records.next()
-	if err != nil {
-		return Row{}, err
+	for {
+		next, err := t.records.next()
+		if err != nil {
+			return Row{}, err
+		}
+		row := Row{Number: next.line}
+		row.Fields, row.Wrong = t.split(next)
+		text := strings.Join(row.Fields, "")
+		switch {
+		case row.Wrong != nil:
+		case strings.TrimSpace(text) == "":
+			continue
+		case strings.Contains(text, "\x00"):
+			row.Wrong = phrase.New("The line has a zero byte in it: the file is damaged.")
+		case len(row.Fields) > len(t.Names):
+			row.Wrong = phrase.New("The line has %d columns, and the file names %d: put a text with %q in it into quotation "+
+				"marks.", len(row.Fields), len(t.Names), string(rune(t.records.comma)))
+		}
+		return row, nil
 	}
-	row := Row{Number: next.line}
-	row.Fields, row.Wrong = t.split(next)
-	switch {
-	case row.Wrong != nil:
-	case strings.Contains(strings.Join(row.Fields, ""), "\x00"):
-		row.Wrong = phrase.New("The line has a zero byte in it: the file is damaged.")
-	case len(row.Fields) > len(t.Names):
-		row.Wrong = phrase.New("The line has %d columns, and the file names %d: put a text with %q in it into quotation "+
-			"marks.", len(row.Fields), len(t.Names), string(rune(t.records.comma)))
-	}
-	return row, nil
 }

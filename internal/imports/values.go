@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"golang.org/x/text/currency"
@@ -43,6 +42,16 @@ func (r *Reader) read() {
 		r.wrong(Currency, "The account's currency is %s; a gift in another one cannot be taken.", r.account.Currency.Code)
 	}
 	r.readState()
+	r.readKind()
+}
+
+// readKind refuses what is no gift: some systems list gifts among discounts.
+func (r *Reader) readKind() {
+	kind := r.text(Kind)
+	isKind := func(is string) bool { return strings.EqualFold(is, kind) }
+	if (kind != "" || r.among) && !slices.ContainsFunc(r.format.Gifts, isKind) {
+		r.wrong(Kind, "This is a discount and no gift: nobody paid for it.")
+	}
 }
 
 // readState refuses a gift that is not as good in the old system as it would be in Boon.
@@ -76,6 +85,13 @@ const maxName = 200
 // exponent is what spreadsheets make of a long number.
 var exponent = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)
 
+// total is what the last line of a report says where the others have codes.
+var total = regexp.MustCompile(`^(?i)((grand |sub)?totals?|sum|sums|summe|gesamt(summe)?|suma|total general|totale|totaal)` +
+	`([ :=(].*)?$`)
+
+// masked is a code that does not tell all its characters.
+var masked = regexp.MustCompile(`(?i)[*•●…#]|\.\.\.|^xxxx|x{6}`)
+
 // unquoted is a text without what exports put around digits so that a spreadsheet keeps them: ="0042" and '0042.
 func unquoted(text string) string {
 	if rest, ok := strings.CutPrefix(text, `="`); ok {
@@ -87,11 +103,17 @@ func unquoted(text string) string {
 func (r *Reader) readCode() {
 	text := unquoted(r.text(Code))
 	switch {
+	case text == "":
+		r.wrong(Code, "The code is missing. If this line is a total of the others, delete it.")
+		return
+	case total.MatchString(text):
+		r.wrong(Code, "This line is a total of the others and no gift: delete it.")
+		return
 	case exponent.MatchString(text) && strings.ContainsAny(text, ".,+"):
 		r.wrong(Code, "A spreadsheet has made a number of the code, and its last digits are lost. Take the file from the "+
 			"old system again, and do not open it in a spreadsheet.")
 		return
-	case strings.ContainsAny(text, "*•…") || strings.HasPrefix(strings.ToLower(text), "xxxx"):
+	case masked.MatchString(text):
 		if lacks[r.format.System] == "" {
 			r.wrong(Code, "The code is masked.")
 		} else {
@@ -101,7 +123,7 @@ func (r *Reader) readCode() {
 	}
 	code, err := codes.ParseImported(r.account, text)
 	if err != nil {
-		if longest := r.longestDigits(); text != "" && strings.Trim(text, digits) == "" && len(text) < longest {
+		if longest := r.longestDigits(); strings.Trim(text, digits) == "" && len(text) < longest {
 			r.wrong(Code, "The code has %d digits, and importedCodes in the set-up declares %d: a spreadsheet may have taken "+
 				"the zeros at its beginning away.", len(text), longest)
 			return
@@ -128,7 +150,7 @@ func (r *Reader) longestDigits() (longest int) {
 
 // readValue reads what is left: of money, or of pieces with their label.
 func (r *Reader) readValue() {
-	amount, pieces, label := r.text(Balance), r.text(Quantity), r.readLine(Label, maxName)
+	amount, pieces, label := unquoted(r.text(Balance)), unquoted(r.text(Quantity)), r.readLine(Label, maxName)
 	switch {
 	case amount == "" && pieces == "":
 		r.wrong(Balance, "The balance is missing.")
@@ -376,33 +398,6 @@ func (r *Reader) readTimes() {
 			r.wrong(IssuedAt, "This is in the future.")
 		}
 	}
-}
-
-// noTime is how exports say that there is none: those of WooCommerce's own extension with 0, those of databases in
-// full.
-var noTime = []string{"", "0", "0000-00-00", "0000-00-00 00:00:00"}
-
-// readTime reads an instant or a day of the account's time zone; of a day, its end or its beginning.
-func (r *Reader) readTime(field Field, end bool) (time.Time, bool) {
-	text := r.text(field)
-	if slices.Contains(noTime, text) {
-		return time.Time{}, false
-	}
-	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Year() > 1970 {
-		return at.UTC().Truncate(time.Microsecond), true
-	}
-	for _, layout := range append([]string{time.DateOnly}, r.format.Dates...) {
-		at, err := time.ParseInLocation(layout, text, r.account.TimeZone())
-		if err != nil || at.Year() < 1971 {
-			continue
-		}
-		if end && !strings.Contains(layout, "15") {
-			at = time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, r.account.TimeZone())
-		}
-		return at.UTC(), true
-	}
-	r.wrong(field, "This is no date that can be told; write it as 2026-12-31.")
-	return time.Time{}, false
 }
 
 func (r *Reader) readLine(field Field, most int) string {

@@ -73,7 +73,9 @@ type Report struct {
 	// Begun is the import that an earlier run of the same order began, and perhaps finished; nil: none did. Of one that
 	// is finished, its certificate says what the file came to.
 	Begun          *Import
-	written, other int // lines whose gifts Begun has written; those that the file would now have be other gifts
+	dates          imports.DateOrder
+	redated        bool // dates is what the whole file shows
+	written, other int  // lines whose gifts Begun has written; those that the file would now have be other gifts
 	// Guessed are the cards without PINs whose codes would be guessed. They are taken at tills only, where the order says
 	// so; else the order is refused.
 	Guessed []imports.Guessed
@@ -104,21 +106,11 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	case r.AsOf.IsZero():
 		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
 	}
-	text, err := fromStart(file, io.Discard)
-	if err != nil {
-		return nil, err
+	kept, err := r.judge(ctx, s, o, file)
+	if err == nil && r.redated { // the first time, nobody knew how the dates are meant
+		r.Summary, r.written, r.other = imports.Summary{}, 0, 0
+		kept, err = r.judge(ctx, s, o, file)
 	}
-	kept := map[keptCard]int{}
-	err = each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
-		r.Add(line, problems)
-		if was != nil {
-			if r.written++; len(problems) > 0 || !was.is(&line, o.Account) {
-				r.other++
-			}
-			kept[keptCard{len(line.Code.Reveal()), line.PIN != "", was.TillsOnly}]++
-		}
-		return nil
-	})
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +138,25 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	}
 	r.compare(o)
 	return r, nil
+}
+
+// judge goes through the lines of a file, and counts the cards that the import has written.
+func (r *Report) judge(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (map[keptCard]int, error) {
+	text, err := fromStart(file, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[keptCard]int{}
+	return kept, each(ctx, s, o, r, text, func(line imports.Line, was *Taken, problems []imports.Problem) error {
+		r.Add(line, problems)
+		if was != nil {
+			if r.written++; len(problems) > 0 || !was.is(&line, o.Account) {
+				r.other++
+			}
+			kept[keptCard{len(line.Code.Reveal()), line.PIN != "", was.TillsOnly}]++
+		}
+		return nil
+	})
 }
 
 // readWhole takes the fingerprint of a file, and refuses one that is too large.
@@ -252,6 +263,9 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	if err != nil {
 		return FileError{err}
 	}
+	if r.redated {
+		lines.Reorder(r.dates)
+	}
 	var but guid.ID
 	if r.Begun != nil {
 		but = r.Begun.ID
@@ -278,6 +292,9 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 			o.Progress("lines read", done, 0)
 		}
 		if err != nil {
+			if order, other := lines.Order(); other {
+				r.dates, r.redated = order, true
+			}
 			return nil
 		}
 	}

@@ -148,6 +148,29 @@ func TestImport(t *testing.T) {
 	w.verify(t)
 }
 
+// TestDatesAreReadAsTheWholeFileShows: the last line says that months stand first, and the gifts of the first lines end
+// on the days that are meant. Of a file that does not show it, no gift is brought in.
+func TestDatesAreReadAsTheWholeFileShows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const head = "code,balance,validUntil\n6006000000000001,10,05/04/2099\n6006000000000002,10,1/2/2099\n"
+	r, _, err := w.run(t.Context(), w, w.order(), strings.NewReader(head))
+	if !errors.Is(err, intake.ErrRefused) || r.Refused != 2 {
+		t.Errorf("dates that could be two days: %+v, %v", r, err)
+	}
+	const tells = "6006000000000003,10,12/31/2099\n"
+	if _, _, err := w.run(t.Context(), w, w.order(), strings.NewReader(head+tells)); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"2099-05-04", "2099-01-02", "2099-12-31"} {
+		g, err := w.GiftByCode(t.Context(), w.code(t, n+1))
+		if got := g.ValidUntil.Add(-time.Second).In(w.Account.TimeZone()).Format(time.DateOnly); err != nil || got != want {
+			t.Errorf("card %d ends on %s, want %s (%v)", n+1, got, want, err)
+		}
+	}
+	w.verify(t)
+}
+
 // TestCustomersComeAlong: a card is linked to the customer that its line names, and others to nobody.
 func TestCustomersComeAlong(t *testing.T) {
 	t.Parallel()
