@@ -32,8 +32,11 @@ var giftColumns = []column[*gift.Gift]{
 	{"contact", false, func(_ *Options, g *gift.Gift) string { return g.Card.Address() }},
 	{"reference", false, func(_ *Options, g *gift.Gift) string { return g.Card.Purchase.Reference }},
 	{"pin", false, func(o *Options, g *gift.Gift) string {
-		if !o.Codes {
+		switch {
+		case !o.Codes:
 			return ""
+		case o.Format == CSV:
+			return spreadsheet.Digits(g.Verification)
 		}
 		return g.Verification
 	}},

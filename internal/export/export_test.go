@@ -138,8 +138,40 @@ func TestCodesLeaveOnlyWithLeave(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(written(t, options(export.CSV, true), card(t, "482913375026")))).ReadAll()
-	if err != nil || cellOf(t, rows, "code") != "482-913-375-026" || cellOf(t, rows, "pin") != "0042" {
+	if err != nil || cellOf(t, rows, "code") != "482-913-375-026" || cellOf(t, rows, "pin") != "0-0-4-2" {
 		t.Errorf("with leave: %v, %v", rows, err)
+	}
+}
+
+// TestSpreadsheetsLoseNoDigit: a number, a date or an exponent of a spreadsheet is none of the codes and PINs of any
+// length. In JSON they are as they are.
+func TestSpreadsheetsLoseNoDigit(t *testing.T) {
+	t.Parallel()
+	a := &merchant.Account{ID: guid.ID{1}, ImportedCodes: []merchant.CodeForm{{Digits: 16}, {Digits: 19},
+		{Alphanumeric: 5, Fold: true}, {Alphanumeric: 8}}}
+	for _, c := range []struct{ code, pin string }{{"0012345678901234", "0042"}, {"6006491234567890123", "000000000042"},
+		{"1E234", "1234"}, {"12E45678", "00421"}, {"MAR12026", "123456"}} {
+		code, err := codes.ParseImported(a, c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := card(t, "482913375026")
+		g.Card.Code, g.Verification = code, c.pin
+		rows, err := csv.NewReader(strings.NewReader(written(t, options(export.CSV, true), g))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for column, want := range map[string]string{"code": c.code, "pin": c.pin} {
+			cell := cellOf(t, rows, column)
+			if strings.Count(cell, "-") != 3 || strings.ReplaceAll(cell, "-", "") != want {
+				t.Errorf("%s %s stands there as %s", column, want, cell)
+			}
+		}
+		var object map[string]any
+		if err := json.Unmarshal([]byte(written(t, options(export.JSON, true), g)), &object); err != nil ||
+			object["code"] != c.code || object["pin"] != c.pin {
+			t.Errorf("in JSON: %v, %v", object, err)
+		}
 	}
 }
 

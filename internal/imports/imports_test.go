@@ -317,6 +317,7 @@ func TestFilesFromHell(t *testing.T) {
 		{"no date", "code,balance,validUntil\nAAAA1111,5,46387\n", "[{2 validUntil This is no date", 0},
 		{"a program", "code,balance,program\nAAAA1111,5,x\n", "[{2 program There is no such program", 0},
 		{"a place", "code,balance,organization\nAAAA1111,5,x\n", "[{2 organization The account has no such", 0},
+		{"a PIN as boon export writes it", "code,balance,pin\nAAAA1111,5,0-0-4-2\nBBBB2222,5,1-2-3 456\n", "", 2},
 		{"a PIN", "code,balance,pin\nAAAA1111,5,12\n", "[{2 pin A PIN has 4 to 12", 0},
 		{"a contact", "code,balance,contact\nAAAA1111,5,x@\n", "[{2 contact This is neither", 0},
 		{"many things", "code,balance,pin\nA_A1111,x,1\n",

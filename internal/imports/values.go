@@ -35,7 +35,7 @@ func (r *Reader) read() {
 	r.line.Reference = r.readLine(Reference, maxName)
 	r.line.Customer = r.readLine(Customer, gift.MaxCustomerID)
 	r.readContact()
-	if r.line.PIN = unquoted(r.text(PIN)); r.line.PIN != "" && !gift.IsVerificationCode(r.line.PIN) {
+	if r.line.PIN = apart.Replace(unquoted(r.text(PIN))); r.line.PIN != "" && !gift.IsVerificationCode(r.line.PIN) {
 		r.wrong(PIN, "A PIN has %s.", gift.VerificationCodeForm)
 	}
 	if code := r.text(Currency); code != "" && !strings.EqualFold(code, r.account.Currency.Code) {
@@ -81,6 +81,9 @@ func says(text string) bool {
 
 // maxName is how long names and references are at most.
 const maxName = 200
+
+// apart takes away what parts the digits of a PIN, so that a spreadsheet makes no number of it.
+var apart = strings.NewReplacer("-", "", " ", "")
 
 // exponent is what spreadsheets make of a long number.
 var exponent = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+$`)

@@ -121,8 +121,11 @@ func TestStaffTakeAlong(t *testing.T) {
 		!strings.Contains(gifts.header.Get("Content-Disposition"), "gifts.csv") {
 		t.Errorf("the gifts are %q, %v", gifts.body, gifts.header)
 	}
+	if !strings.HasPrefix(gifts.body, "\ufeffcode,balance,") {
+		t.Errorf("Excel would not know the letters of %.40q", gifts.body)
+	}
 	entries := ann.want(http.StatusOK, file, url.Values{"what": {"entries"}, "format": {"jsonl"}})
-	if !strings.Contains(entries.body, g.VoucherID) {
+	if !strings.Contains(entries.body, g.VoucherID) || !strings.HasPrefix(entries.body, "{") {
 		t.Errorf("what happened is %q", entries.body)
 	}
 	none := ann.want(http.StatusOK, file, url.Values{"format": {"csv"}, "to": {"2020-01-01"}})

@@ -83,7 +83,7 @@ export interface paths {
          * All gifts as a file
          * @description All gifts of the account with everything that Boon keeps of them, the newest first, in pages: follow Link until a page has none, and put the pages behind one another. Each page tells its gifts as
          *     they are when it is read; for all gifts as of one moment there is `boon export`. The first columns are code, balance, quantity, label, program, organization, validUntil, issuedAt, recipient, contact,
-         *     reference and pin, as `boon import` reads them; more columns may follow. Numbers of cards have dashes in CSV, which spreadsheets keep as text; a text that a spreadsheet would run as a formula begins
+         *     reference and pin, as `boon import` reads them; more columns may follow. Codes and PINs have dashes in CSV, so that spreadsheets keep them as text; a text that a spreadsheet would run as a formula begins
          *     with an apostrophe. The audit trail notes each export before its first page leaves and once an hour while it goes on, and each page with codes. A key that is enabled for some locations gets the gifts that are limited to one of those.
          */
         get: operations["exportGifts"];

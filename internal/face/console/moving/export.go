@@ -2,6 +2,7 @@ package moving
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 // mostPages is how many pages of 1,000 rows a file has at most that is downloaded here.
 const mostPages = 20
+
+// byteOrderMark is what a file for a spreadsheet begins with: without it, Excel shows an ü as two other letters.
+const byteOrderMark = "\ufeff"
 
 // exportShown is what the form of an export shows.
 type exportShown struct {
@@ -62,6 +66,9 @@ func download(r *desk.Request, q url.Values) (desk.View, error) {
 		}
 	}
 	whole := &desk.Answered{}
+	if q.Get("format") == string(export.CSV) {
+		whole.Body.WriteString(byteOrderMark)
+	}
 	for n := 0; ; n++ {
 		page := &desk.Answered{}
 		err := r.Operate(http.MethodGet, desk.Address("/exports/"+what, q), "", nil, page)
@@ -75,10 +82,9 @@ func download(r *desk.Request, q url.Values) (desk.View, error) {
 			return desk.View{}, err
 		}
 		if n == 0 {
-			whole = page
-		} else {
-			whole.Body.Write(page.Body.Bytes())
+			maps.Copy(whole.Header(), page.Header())
 		}
+		whole.Body.Write(page.Body.Bytes())
 		next := nextPage(page)
 		if next == "" {
 			break
