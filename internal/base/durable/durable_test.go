@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -78,5 +79,33 @@ func TestPublish(t *testing.T) {
 	}
 	if err := Publish(f, name); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("published over another: %v", err)
+	}
+}
+
+// TestInSteps: what is written in any portions is in the file in their order, and an error of the file is told.
+func TestInSteps(t *testing.T) {
+	t.Parallel()
+	f, err := os.CreateTemp(t.TempDir(), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := make([]byte, 0, 3*Step)
+	w := InSteps(f)
+	for n := 0; len(all) < 5*Step/2; n++ {
+		portion := bytes.Repeat([]byte{byte(n)}, []int{1, Step - 1, Step, 0, 700, 3 * Step / 2}[n%6])
+		if k, err := w.Write(portion); err != nil || k != len(portion) {
+			t.Fatalf("%d of %d bytes: %v", k, len(portion), err)
+		}
+		all = append(all, portion...)
+	}
+	if got := content(t, f.Name()); got != string(all) {
+		t.Errorf("%d bytes are in the file, and %d were written, or they differ", len(got), len(all))
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Write([]byte("x")); n != 0 || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a closed file: %d, %v", n, err)
 	}
 }

@@ -92,7 +92,7 @@ func (c *Export) toFile(t *terminal.Terminal, s *store.Store, a *merchant.Accoun
 		return fmt.Errorf("--out: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }() // its own name stays
-	rows, err := c.write(t, s, a, f)
+	rows, err := c.write(t, s, a, durable.InSteps(f))
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func Backup(ctx context.Context, of db.Options, to string, now time.Time, progre
 	if err := files.CheckHead(ctx, database); err != nil {
 		return r, err
 	}
-	was, err := copyPages(ctx, &source, beside.Name(), progress)
+	was, err := copyPages(ctx, &source, beside, progress)
 	if err != nil {
 		return r, fmt.Errorf("backing up: %w", err)
 	}
@@ -135,11 +135,12 @@ func Prune(file string, keep int) (removed []string, err error) {
 	return removed, nil
 }
 
-// copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
+// copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same. It
+// syncs as it goes, for the reason of durable.InSteps: the service's commits wait for the same disk.
 func copyPages(
-	ctx context.Context, from *db.DB, to string, progress func(done, total int64),
+	ctx context.Context, from *db.DB, to *os.File, progress func(done, total int64),
 ) (t totalsByAccount, err error) {
-	const pages = 1024 // at a time, between which the caller is told and may stop
+	const pages = durable.Step / 4096 // at a time, between which the caller is told and may stop
 	pool, err := sql.Open("sqlite", db.SQLiteDSN(from.File, "query_only(1)"))
 	if err != nil {
 		return nil, err
@@ -169,13 +170,15 @@ func copyPages(
 		if !ok {
 			return errors.New("the driver cannot copy databases")
 		}
-		b, err := source.NewBackup((&url.URL{Scheme: "file", Path: to}).String())
+		b, err := source.NewBackup((&url.URL{Scheme: "file", Path: to.Name()}).String())
 		if err != nil {
 			return err
 		}
 		for more := true; more && err == nil; {
 			if err = ctx.Err(); err == nil {
-				more, err = b.Step(pages)
+				if more, err = b.Step(pages); err == nil {
+					err = to.Sync()
+				}
 				progress(int64(b.PageCount()-b.Remaining()), int64(b.PageCount()))
 			}
 		}
