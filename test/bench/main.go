@@ -68,12 +68,9 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	if len(os.Args) > 1 && (os.Args[1] == "verify" || os.Args[1] == "backup") {
-		be := beVerify
-		if os.Args[1] == "backup" {
-			be = beBackup
-		}
-		if err := be(os.Args[2:]); err != nil {
+	others := map[string]func(args []string) error{"verify": beVerify, "backup": beBackup, "busy": beBusy}
+	if len(os.Args) > 1 && others[os.Args[1]] != nil {
+		if err := others[os.Args[1]](os.Args[2:]); err != nil {
 			log.Fatal(err)
 		}
 		return

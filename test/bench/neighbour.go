@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -43,18 +44,22 @@ type neighbour struct {
 	what  string        // it does, in the plural, for the table
 	time  time.Duration // of a round; 0: roundTime
 	begin func(b *beside) error
+	alien bool // it has nothing to do with Boon
 }
 
-// neighbours in the order in which they are measured. To add one is to add it here.
+// neighbours in the order in which they are measured. To add one is to add it here. The alien ones tell what of a p99 is
+// the system's: a program that only keeps cores busy makes tills wait for as long as the system's scheduler lets it.
 var neighbours = []neighbour{
-	{"orders", "gifts in orders of 1,000, two senders", orderTime, (*beside).orders},
-	{"reports", "reports of all kinds, one after the other", 0, (*beside).reports},
-	{"gifts", "pages of an export of gifts", 0, exported("gifts")},
-	{"entries", "pages of an export of entries", 0, exported("entries")},
-	{"sheets", "sheets of 1,000 cards as PDF", 0, (*beside).sheets},
-	{"staff", "searches of 20 members of the staff", 0, (*beside).search},
-	{"verify", "runs of `boon verify`", 0, (*beside).verify},
-	{"backup", "runs of `boon backup`", 0, (*beside).backup},
+	{"orders", "gifts in orders of 1,000, two senders", orderTime, (*beside).orders, false},
+	{"reports", "reports of all kinds, one after the other", 0, (*beside).reports, false},
+	{"gifts", "pages of an export of gifts", 0, exported("gifts"), false},
+	{"entries", "pages of an export of entries", 0, exported("entries"), false},
+	{"sheets", "sheets of 1,000 cards as PDF", 0, (*beside).sheets, false},
+	{"staff", "searches of 20 members of the staff", 0, (*beside).search, false},
+	{"verify", "runs of `boon verify`", 0, (*beside).verify, false},
+	{"backup", "runs of `boon backup`", 0, (*beside).backup, false},
+	{"core", "another program that keeps one core busy", 0, busy("-cores", "1"), true},
+	{"cores", "another program that keeps two cores busy, with the least priority", 0, busy("-cores", "2", "-nice"), true},
 }
 
 func namesOf(all []neighbour) string {
@@ -159,7 +164,7 @@ func (h *trial) noteNeighbours(idle [2][]float64, took map[string]*[4][]float64)
 		times := figure(f[2])
 		rows += fmt.Sprintf("%s | %.2f | %.2f | %.2f (%.2f to %.2f) | %.3g\n", n.what, figure(f[0]), figure(f[1]), times,
 			slices.Min(f[2]), slices.Max(f[2]), figure(f[3]))
-		if most := h.options.neighbour; most > 0 && times > most {
+		if most := h.options.neighbour; most > 0 && times > most && !n.alien {
 			slow = errors.Join(slow, fmt.Errorf("%s: beside %s the p99 of redemptions is %.1f times that of an idle service, "+
 				"and %.1f are allowed", h.title(), n.what, times, most))
 		}
@@ -331,4 +336,40 @@ func beBackup(args []string) error {
 	fmt.Println("backup", "no-profiles")
 	_, err := transfer.Backup(context.Background(), db.Options{Dir: *data}, *to, time.Now(), func(_, _ int64) {})
 	return err
+}
+
+// busy has another program keep cores busy, and do nothing else.
+func busy(args ...string) func(*beside) error {
+	return func(b *beside) error {
+		c, err := spawn("busy", args...)
+		if err != nil {
+			return err
+		}
+		b.ended.Go(func() {
+			<-b.ctx.Done()
+			_ = c.stop() // by a signal
+		})
+		return nil
+	}
+}
+
+// beBusy is what a child process does that keeps cores busy.
+func beBusy(args []string) error {
+	f := flag.NewFlagSet("busy", flag.ExitOnError)
+	cores, yields := f.Int("cores", 1, ""), f.Bool("nice", false, "")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *yields {
+		nice.GiveWay()
+	}
+	runtime.GOMAXPROCS(*cores)
+	fmt.Println("busy", "no-profiles")
+	for range *cores {
+		go func() {
+			for {
+			}
+		}()
+	}
+	select {}
 }
