@@ -47,7 +47,7 @@ type neighbour struct {
 	alien bool // it has nothing to do with Boon
 }
 
-// neighbours in the order in which they are measured. To add one is to add it here. The alien ones tell what of a p99 is
+// neighbours in the order in which they are measured. To add one is to add it here. Alien ones tell what of a p99 is
 // the system's: a program that only keeps cores busy makes tills wait for as long as the system's scheduler lets it.
 var neighbours = []neighbour{
 	{"orders", "gifts in orders of 1,000, two senders", orderTime, (*beside).orders, false},
