@@ -35,10 +35,10 @@ func write(name string, content []byte, prepare func(*os.File) error, publish fu
 	return named(f.Name(), name, publish)
 }
 
-// InSteps writes a large file that somebody else's file must not wait for: after each MiB it puts on stable storage what
-// it has written. A disk takes what all processes have written in one order, and a file system may write one file's data
-// before it ends another's sync. So a commit beside a file of 100 MB that is synced at its end takes as long as the disk
-// takes for the 100 MB.
+// InSteps writes a large file that somebody else's file must not wait for: after each MiB it puts on stable
+// storage what it has written. A disk takes what all processes have written in one order, and a file system may
+// write one file's data before it ends another's sync. So a commit beside a file of 100 MB that is synced at its
+// end takes as long as the disk takes for the 100 MB.
 func InSteps(f *os.File) io.Writer { return &steps{file: f} }
 
 // Step is how many bytes are written between two syncs.

@@ -135,8 +135,8 @@ func Prune(file string, keep int) (removed []string, err error) {
 	return removed, nil
 }
 
-// copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same. It
-// syncs as it goes, for the reason of durable.InSteps: the service's commits wait for the same disk.
+// copyPages copies a database as it is in one reading transaction, page by page, and adds up its accounts in the same.
+// It syncs as it goes, for the reason of durable.InSteps: the service's commits wait for the same disk.
 func copyPages(
 	ctx context.Context, from *db.DB, to *os.File, progress func(done, total int64),
 ) (t totalsByAccount, err error) {
