@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -146,6 +147,7 @@ func TestTillsOfNetworks(t *testing.T) {
 		d.want(http.StatusOK, "", "GET", own, "", shop...)
 		d.want(http.StatusForbidden, "NOT_AUTHORIZED", "GET", own, "", home...)
 	}
+	d.want(http.StatusForbidden, "NOT_AUTHORIZED", "GET", "/till/receipts/"+pier39, "", home...)
 	d.want(http.StatusForbidden, "NOT_AUTHORIZED", "POST", "/till/person", `{"name":"Ana","pin":"1234"}`, home...)
 }
 
@@ -631,6 +633,57 @@ func TestToday(t *testing.T) {
 		e.LastFour != g.VoucherCode[8:] || today.Entries[1].LastFour != item[8:] {
 		t.Errorf("the newest is %+v", e)
 	}
+}
+
+// TestReceiptsOfATill: a till tells the receipt of what was done with it, as the interface gave it then; nothing of what
+// another till did, unless somebody who may look gifts up stands at it; and nothing while nobody does.
+func TestReceiptsOfATill(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	s.apply(bytes.Replace(withPeople(t), []byte("locations: ["+pier39+"]}"), []byte("role: desk}"), 1))
+	g := s.sell(`{"value":50,"deliveryMethodID":3}`)
+	d, _ := s.paired("Counter 1", merchant.MayReload)
+	other, _ := s.paired("Counter 2", 0)
+	signIn := func(d *device, name string) {
+		d.want(http.StatusOK, "", "POST", personPath, `{"name":"`+name+`","pin":"4711"}`)
+	}
+	type moved struct {
+		RedemptionID, ReversalID string
+		Receipt                  struct{ Lines []string }
+	}
+	do := func(at *device, path, body string) (m moved) {
+		answer := at.want(http.StatusOK, "", "POST", path, body, "Idempotency-Key", rand.Text())
+		if err := json.Unmarshal([]byte(answer), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	take := func(at *device, amount string) moved {
+		return do(at, tillRedeem+"?receipt=true", `{"voucherCode":"`+g.VoucherCode+`","amount":`+amount+`}`)
+	}
+	receipt := func(at *device, id string, status int, want string) {
+		t.Helper()
+		at.want(status, want, "GET", "/till/receipts/"+id, "")
+	}
+	signIn(d, "Ana")
+	first := take(d, "4.5")
+	lines, err := json.Marshal(first.Receipt.Lines)
+	if err != nil || len(first.Receipt.Lines) < 4 {
+		t.Fatal(first, err)
+	}
+	take(d, "10") // what is left was more then
+	receipt(d, first.RedemptionID, http.StatusOK, `{"lines":`+string(lines)+`,"requestID"`)
+	back := do(d, tillReverse, `{"redemptionID":"`+first.RedemptionID+`"}`)
+	receipt(d, back.ReversalID, http.StatusNotFound, "")
+	receipt(d, g.VoucherID, http.StatusNotFound, "")
+	receipt(d, "x", http.StatusBadRequest, `"path":"entryID"`)
+	signIn(other, "Ana")
+	receipt(other, first.RedemptionID, http.StatusNotFound, "")
+	signIn(other, "Ben") // who may look gifts up
+	receipt(other, first.RedemptionID, http.StatusOK, `{"lines":`+string(lines))
+	d.want(http.StatusOK, "", "DELETE", personPath, "")
+	receipt(d, first.RedemptionID, http.StatusForbidden, `"path":"person"`)
+	s.device().want(http.StatusUnauthorized, "", "GET", "/till/receipts/"+first.RedemptionID, "")
 }
 
 type sum struct {

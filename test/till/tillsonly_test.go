@@ -78,6 +78,19 @@ func TestNewNumbers(t *testing.T) {
 	d.tap(".next")
 	d.keepsNoSecret()
 	d.at("home")
+	d.open("/till") // who went on too early finds the slip in Today, also after the page was loaded anew
+	d.at("home")
+	d.tap(".open-today")
+	d.at("today")
+	d.tap(".entries .receipt")
+	d.until("there are not two slips", `document.querySelectorAll(".receipts pre").length === 2`)
+	if again := js[string](d, `document.querySelector(".receipts pre:last-child").textContent`); again != slips[0] {
+		t.Errorf("the slip of today is %q, and it was %q", again, slips[0])
+	}
+	d.tap(".receipts .close")
+	d.keepsNoSecret()
+	d.tap(".today .back")
+	d.at("home")
 	d.scanner(strings.ReplaceAll(strings.Split(slips[0], "\n")[2], " ", ""))
 	d.shows(".worth .figure", "$30.00")
 	d.tap(".back")

@@ -54,6 +54,8 @@ type Store interface {
 	Activity(context.Context, gift.ChangeFilter) (gift.ChangePage, error)
 	// GiftsNamed finds gifts of an account by their ids, in no order.
 	GiftsNamed(ctx context.Context, account guid.ID, ids []guid.ID) ([]gift.Gift, error)
+	// Parts gives an entry, and what became of it.
+	Parts(ctx context.Context, account, entry guid.ID) ([]gift.Entry, error)
 }
 
 // Keys prove who signed in.
@@ -94,6 +96,7 @@ func Handler(c Config) http.Handler {
 	page("GET "+Path+"/{file}", http.HandlerFunc(t.topAsset))
 	page("GET "+Path+"/state", c.Service.JSON(t.state))
 	page("GET "+Path+"/today", c.Service.JSON(t.today))
+	page("GET "+Path+"/receipts/{entryID}", c.Service.JSON(t.receipt))
 	page("DELETE "+personPath, c.Service.JSON(t.signOut))
 	page("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.Service.Fail(w, r, http.StatusNotFound) }))
 	// Anybody may send these slowly, and what they prove is known only when all of them has come: they take no place.

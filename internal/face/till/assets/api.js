@@ -38,6 +38,7 @@ export const pair = (token, instead) => request("POST", "/pair", { token, instea
 export const validate = (gift) => request("POST", "/api/redemption/validate-gift", gift);
 export const tryOut = (operation, body) => request("POST", "/api/redemption/" + operation + "?dryRun=true", body);
 export const call = (operation, body, key) => request("POST", "/api/redemption/" + operation, body, { key });
+export const receipt = (id) => request("GET", "/receipts/" + encodeURIComponent(id));
 export const newCard = (id) => request("GET", "/api/redemption/new-cards/" + encodeURIComponent(id));
 export const ask = (key, operation) =>
   request("GET", "/api/requests/" + encodeURIComponent(key) + "?operation=" + encodeURIComponent(operation));

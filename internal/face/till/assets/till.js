@@ -737,6 +737,7 @@ function drawResult(intent, look) {
   $(".next", section).textContent = t(intent.earlier || about.from === "today" ? "till.go-on" : "till.result.next");
   $(".look", section).hidden = look !== "no" || intent.earlier || !current;
   $(".undo", section).hidden = look !== "yes" || !mayUndo(intent.operation);
+  $(".receipt", section).hidden = entriesOf(intent).length === 0;
   $(".who", section).textContent = look === "yes" && intent.operation in undoing ? whoUndoes(intent.operation) : "";
   $(".stop", section).hidden = look !== "unknown" || intent.undoable === false || !mayUndo(intent.operation);
   $(".stop", section).textContent = t(redeems(intent) ? "till.unknown.stop" : "till.unknown.stop-sold");
@@ -940,14 +941,54 @@ async function openToday() {
   const undo = whoUndoes("redeem-gift");
   $(".who", views.today).hidden = undo === "" || !answer.body.entries.some((e) => e.kind === "REDEMPTION");
   $(".who", views.today).textContent = undo;
-  showToday(views.today, answer.body, device, async (entry, amount, operation) => {
+  const reverseAsked = async (entry, amount, operation) => {
     const sold = operation !== "reverse-redemption", cash = entry.kind === "CASH_OUT";
     const yes = await ask({ title: t(cash ? "till.undo.title-cash" : "till.undo.title", amount),
       text: t(sold ? "till.undo.text-sold" : "till.undo.text"), yes: t(cash ? "till.undo.yes-cash" : "till.undo.yes") });
     if (!yes || view !== "today") return;
     reverse(operation, entry.entryID, { amount, lastFour: entry.lastFour ?? "····", unit: entry.currency === null ? "items" : "money",
       currency: entry.currency, person: device.person, from: "today", cash });
-  });
+  };
+  showToday(views.today, answer.body, device, { reverse: reverseAsked, receipt: (entry) => showReceipts([entry.entryID]) });
+}
+
+// ---- receipts
+
+/** showReceipts shows the slips of what was done, to be printed. Nothing of them is kept in the device. */
+async function showReceipts(ids) {
+  const dialog = $("dialog.receipts");
+  const slips = $(".slips", dialog);
+  const open = () => dialog.open && slips.isConnected;
+  const add = (lines) => slips.append(Object.assign(document.createElement("pre"), { textContent: lines.join("\n") }));
+  slips.replaceChildren();
+  $(".error", dialog).textContent = "";
+  $(".print", dialog).hidden = true;
+  dialog.showModal();
+  for (const id of ids) {
+    const answer = await api.receipt(id);
+    if (!open()) return;
+    if (answer?.status !== 200) {
+      if (answer?.status === 401) dialog.close();
+      if (lost(answer)) return;
+      $(".error", dialog).textContent = problemText(answer);
+      continue;
+    }
+    add(answer.body.lines);
+    $(".print", dialog).hidden = false;
+    if (!answer.body.newCard) continue;
+    const card = await api.newCard(id);
+    if (!open()) return;
+    if (card?.status === 200) add(card.body.lines);
+    else $(".error", dialog).textContent = card?.status === 404 ? t("till.new-card.gone", answer.body.newCard.lastFour) : problemText(card);
+  }
+}
+
+/** entriesOf are the ids of what an intent did that there are receipts of. */
+function entriesOf({ state, operation, answer }) {
+  if (state !== "yes" || !(operation in undoing) || !answer) return [];
+  const ids = answer.redemptions?.map((m) => m.redemptionID) ??
+    [answer.redemptionID ?? answer.activationID ?? answer.reloadID ?? answer.cashOutID];
+  return ids.filter(Boolean);
 }
 
 // ---- keys, buttons and the hand scanner
@@ -967,7 +1008,7 @@ document.addEventListener("keydown", (event) => {
     const scan = wedge.scans, found = wedge.stopped(performance.now());
     if (found || (scan && !wedge.scans && coveredOf(wedge.text))) scannerDone(found);
   }, 300);
-  if ($("dialog.ask").open) return;
+  if ($("dialog[open]")) return;
   if (event.target.matches("input, select, summary")) return;
   if (view !== "gift" || $(".take-side").hidden) {
     if (event.key === "Escape" && view === "today") home();
@@ -999,7 +1040,7 @@ function scannerDone(found, event) {
     current = before.current;
     if (view === "gift") drawEntry();
   }
-  if (gift && !$("dialog.ask").open && !slipsShown()) return void (busy || find(gift));
+  if (gift && !$("dialog[open]") && !slipsShown()) return void (busy || find(gift));
   play("no");
   if (wedge.foreign) complain(t("till.error.layout"));
   else if (view === "home") complain(t("till.error.not-a-gift"));
@@ -1008,7 +1049,7 @@ function scannerDone(found, event) {
 document.addEventListener("paste", (event) => {
   if (event.target.matches?.("input")) return;
   const gift = giftOf(event.clipboardData?.getData("text") ?? "");
-  if (gift && view !== "wait" && !slipsShown()) find(gift);
+  if (gift && view !== "wait" && !slipsShown() && !$("dialog[open]")) find(gift);
 });
 
 let standing; // the timer of twelve digits: they are looked up once they stand, as a product's barcode has more to come
@@ -1051,6 +1092,10 @@ function wire() {
   });
   on(".next", "click", next);
   on(".look", "click", () => !tooSoon() && find(current.asked, true));
+  on(".result .receipt", "click", () => !tooSoon() && showReceipts(entriesOf(result)));
+  on(".receipts .print", "click", () => print());
+  on(".receipts .close", "click", () => $("dialog.receipts").close());
+  $("dialog.receipts").addEventListener("close", () => $("dialog.receipts .slips").replaceChildren());
   on(".new-cards .print", "click", () => print());
   on(".result .undo", "click", undo);
   on(".result .stop", "click", () => {

@@ -6,8 +6,11 @@ import { clock, day, money, number, t } from "./words.js";
 /** The operation that each kind of entry comes from. */
 const operations = { REDEMPTION: "redeem-gift", ACTIVATION: "activate-gift", RELOAD: "reload-gift", CASH_OUT: "cash-out-gift" };
 
-/** showToday fills the view; reverse(entry, amount, operation) is called for the undo of an entry. */
-export function showToday(view, today, device, reverse) {
+/**
+ * showToday fills the view; reverse(entry, amount, operation) is called for the undo of an entry,
+ * and receipt(entry) for its receipt.
+ */
+export function showToday(view, today, device, { reverse, receipt }) {
   const $ = (selector) => view.querySelector(selector);
   const amount = (x, currency) => (currency === null ? t("till.pieces", x) : money(minor(x, device.decimals), currency, device.decimals));
   $(".date").replaceChildren(...[device.merchant, device.location.name, today.shop ? t("till.today.shop") : device.device.name, day(today.from, today.timeZone)]
@@ -38,6 +41,7 @@ export function showToday(view, today, device, reverse) {
     const what = element("td", t("till.kind." + e.kind.toLowerCase()));
     const about = [e.lastFour && "···· " + e.lastFour, e.person, today.shop && e.till].filter(Boolean).join(" · ");
     if (about) what.append(element("span", about, { className: "by" }));
+    if (operations[e.kind] && !isUndone(e, undone, device)) what.append(receiptOf(e, written, device, receipt));
     return row([element("td", clock(e.at, today.timeZone), { className: "time" }), what, element("td", written, { className: "amount" }),
       doing(e, written, undone, device, reverse)]);
   }));
@@ -50,12 +54,25 @@ function givenBack(entries, decimals) {
   return sums;
 }
 
+/** isUndone tells whether all of an entry was given back. */
+function isUndone(entry, undone, device) {
+  const back = undone.get(entry.entryID) ?? 0;
+  return back > 0 && back >= minor(entry.amount, entry.currency === null ? 0 : device.decimals);
+}
+
+/** receiptOf is the button that shows the receipt of an entry. */
+function receiptOf(entry, written, device, receipt) {
+  const button = element("button", t("till.receipt"), { type: "button", className: "small receipt" });
+  button.setAttribute("aria-label", t("till.receipt.of", written, clock(entry.at, device.timeZone)));
+  button.addEventListener("click", () => receipt(entry));
+  return button;
+}
+
 function doing(entry, written, undone, device, reverse) {
   const cell = element("td", "", { className: "do" });
   const operation = operations[entry.kind];
   if (!operation) return cell;
-  const back = undone.get(entry.entryID) ?? 0;
-  if (back > 0 && back >= minor(entry.amount, entry.currency === null ? 0 : device.decimals)) {
+  if (isUndone(entry, undone, device)) {
     cell.append(element("span", t("till.today.undone"), { className: "undone" }));
   } else if (rightsToUndo[operation].every((right) => device.may.includes(right))) {
     const button = element("button", t("till.result.undo"), { type: "button", className: "small" });
