@@ -111,12 +111,9 @@ func (s *Signer) Apple(c *Card) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing a pass: %w", err)
 	}
-	files := map[string][]byte{"pass.json": text}
-	maps.Copy(files, c.Pictures)
-	digests := make(map[string]string, len(files))
-	for name, content := range files {
-		digest := sha1.Sum(content) //nolint:gosec // see the import
-		digests[name] = hex.EncodeToString(digest[:])
+	files, digests := map[string][]byte{"pass.json": text}, map[string]string{"pass.json": digestOf(text)}
+	for name, p := range c.Pictures {
+		files[name], digests[name] = p.File, p.digest
 	}
 	manifest, err := json.Marshal(digests)
 	if err != nil {
@@ -130,9 +127,22 @@ func (s *Signer) Apple(c *Card) ([]byte, error) {
 	return archive(files)
 }
 
+func digestOf(file []byte) string {
+	digest := sha1.Sum(file) //nolint:gosec // see the import
+	return hex.EncodeToString(digest[:])
+}
+
+// headers is how many bytes a file of an archive has more at most, but for its name and content.
+const headers = 128
+
 // archive packs files without times, so that the same files make the same bytes.
 func archive(files map[string][]byte) ([]byte, error) {
 	var b bytes.Buffer
+	size := 0
+	for name, file := range files {
+		size += len(file) + 2*len(name) + headers
+	}
+	b.Grow(size) // of pictures of a megabyte, growing would copy several
 	z := zip.NewWriter(&b)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -217,6 +218,16 @@ func TestWhatIsSaid(t *testing.T) {
 	if !maps.EqualFunc(files, again, bytes.Equal) {
 		t.Error("two passes of the same card differ by more than the signature")
 	}
+	var members map[string]any
+	if err := json.Unmarshal(files["pass.json"], &members); err != nil {
+		t.Fatal(err)
+	}
+	for _, tracks := range []string{"locations", "beacons", "maxDistance", "relevantDate", "relevantDates", "nfc",
+		"userInfo", "appLaunchURL", "associatedStoreIdentifiers"} {
+		if members[tracks] != nil {
+			t.Errorf("the phone watches where the guest is, or opens something else: %s", tracks)
+		}
+	}
 	for _, f := range d.StoreCard.Back {
 		if f.Detectors == nil || len(*f.Detectors) > 0 {
 			t.Errorf("phones look for links in %+v", f)
@@ -256,7 +267,7 @@ func TestPictures(t *testing.T) {
 	sizes := func(p Pictures) map[string]image.Point {
 		all := map[string]image.Point{}
 		for name, file := range p {
-			c, err := png.DecodeConfig(bytes.NewReader(file))
+			c, err := png.DecodeConfig(bytes.NewReader(file.File))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -278,6 +289,20 @@ func TestPictures(t *testing.T) {
 	}
 	if _, err := Draw([]byte("no picture"), nil, accent); err == nil {
 		t.Error("what is no picture is drawn")
+	}
+}
+
+// TestAllocations: of a pass with pictures of a megabyte, one copy is made.
+func TestAllocations(t *testing.T) {
+	t.Parallel()
+	s, c := signer(t, passtest.New(t, time.Now().AddDate(0, 1, 0))), of(merchant.English, func(*gift.Gift) {})
+	c.Pictures = Pictures{}
+	for n := range 9 {
+		c.Pictures[fmt.Sprint(n, ".png")] = pictureOf(make([]byte, 100_000<<(n%3)))
+	}
+	b, err := s.Apple(c)
+	if err != nil || cap(b) > len(b)+64<<10 {
+		t.Errorf("a pass of %d bytes takes %d, %v", len(b), cap(b), err)
 	}
 }
 

@@ -15,7 +15,15 @@ import (
 
 // Pictures are the pictures of a pass, by the names of their files: the icon that stands in notices, the logo above the
 // pass, and the strip behind its balance.
-type Pictures map[string][]byte
+type Pictures map[string]Picture
+
+// Picture is a file, with its digest: it is a part of many passes, and not summed up for each.
+type Picture struct {
+	File   []byte
+	digest string
+}
+
+func pictureOf(file []byte) Picture { return Picture{file, digestOf(file)} }
 
 // The sizes of pictures in points. A fine screen has two or three pixels to a point.
 const (
@@ -32,9 +40,9 @@ func Draw(logo, strip []byte, accent card.Color) (Pictures, error) {
 	add := func(name string, all [][]byte, err error) error {
 		for n, file := range all {
 			if n == 0 {
-				made[name+".png"] = file
+				made[name+".png"] = pictureOf(file)
 			} else {
-				made[fmt.Sprintf("%s@%dx.png", name, n+1)] = file
+				made[fmt.Sprintf("%s@%dx.png", name, n+1)] = pictureOf(file)
 			}
 		}
 		return err
