@@ -141,6 +141,10 @@ final class BadSignature extends \RuntimeException
 final class Client
 {
     private const API = '/api/integration/';
+    private const WITH_RECEIPT = [
+        self::API . 'redemption/redeem-gift', self::API . 'redemption/capture-hold', self::API . 'redemption/reload-gift',
+        self::API . 'redemption/cash-out-gift', self::API . 'redemption/activate-gift',
+    ];
     private const TILL = [3, 5.0, 20.0]; // attempts, and seconds for each and for all
     private const LARGEST = 64 << 20; // bytes of an answer, far above what the service sends
 
@@ -148,6 +152,7 @@ final class Client
     private readonly string $host;
     private readonly string $path;
     private bool $dry = false;
+    private bool $receipts = false;
     /** @var list<array{name: string, unit: string, limit: int, left: int, resets: int, window: int}> */
     private array $quotas = [];
 
@@ -204,6 +209,17 @@ final class Client
         $dry = clone $this;
         $dry->dry = true;
         return $dry;
+    }
+
+    /**
+     * A client whose redemptions of one gift, captures, reloads, cash-outs and activations are answered with a receipt:
+     * ['receipt']['lines'] are at most 6 lines of at most 32 columns, which a till prints.
+     */
+    public function receipts(): self
+    {
+        $told = clone $this;
+        $told->receipts = true;
+        return $told;
     }
 
     /**
@@ -275,6 +291,18 @@ final class Client
     {
         $body = self::howMuch($amount, $members);
         return $this->call('POST', self::API . 'redemption/reverse-redemption', $body, $key);
+    }
+
+    /**
+     * Has several gifts pay for one sale, in their order, all or none. What is to be paid is upTo or ticketData among the
+     * members; without either, each gift pays its amount, or all that is available. If there is no answer, call
+     * reverseRedemption with 'idempotencyKey' => $key and 'operation' => 'redeem-gifts'.
+     *
+     * @param list<array<string, mixed>> $gifts
+     */
+    public function redeemGifts(array $gifts, array $members, string $key): array
+    {
+        return $this->call('POST', self::API . 'redemption/redeem-gifts', ['gifts' => $gifts] + $members, $key);
     }
 
     /** Links a gift (voucherID) to a customer of yours (customerID): gifts(['customerID' => ...]) finds it. */
@@ -409,9 +437,13 @@ final class Client
         if ($key !== null && !preg_match('/^[!-~]([ -~]{0,253}[!-~])?$/D', $key)) {
             throw new \ValueError('the Idempotency-Key must be 1 to 255 printable ASCII characters, no space at its ends');
         }
+        $receipt = $this->receipts && in_array($path, self::WITH_RECEIPT, true);
         $dry = $this->dry && !$looks;
         if ($dry) {
             $path .= (str_contains($path, '?') ? '&' : '?') . 'dryRun=true';
+        }
+        if ($receipt) {
+            $path .= (str_contains($path, '?') ? '&' : '?') . 'receipt=true';
         }
         $head = "$method {$this->path}$path HTTP/1.1\r\nHost: {$this->host}\r\nConnection: close\r\n" .
             "Authorization: Bearer {$this->key}\r\nAccept: application/json, application/problem+json\r\n" .

@@ -228,6 +228,29 @@ func TestCustomersInPHP(t *testing.T) {
 	}
 }
 
+// TestReceiptsInPHP: two gifts pay for one sale at a running service, a redemption of one has a receipt, and giving the
+// sale back gives both back.
+func TestReceiptsInPHP(t *testing.T) {
+	t.Parallel()
+	env := service(t)
+	at := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "BOON_URL=") })
+	sold(t, strings.TrimPrefix(env[at], "BOON_URL="))
+	sold(t, strings.TrimPrefix(env[at], "BOON_URL="))
+	said := phpSays(t, env, `$office = new Client(getenv('BOON_URL'), getenv('BOON_OFFICE_KEY'));
+		$till = (new Client(getenv('BOON_URL'), getenv('BOON_TILL_KEY')))->receipts();
+		$ids = array_column(iterator_to_array($office->gifts(), false), 'voucherID');
+		$one = $till->call('POST', '/api/integration/redemption/redeem-gift',
+			['voucherID' => $ids[0], 'amount' => new Amount('1.00')], 'one');
+		echo count($one['receipt']['lines']) > 3 ? 'receipt ' : 'no receipt ';
+		$sale = $till->redeemGifts([['voucherID' => $ids[0]], ['voucherID' => $ids[1]]], ['upTo' => new Amount('1.00')], 'two');
+		echo count($sale['redemptions']), isset($sale['receipt']) ? ' receipt ' : ' ', $sale['amount'], ' ';
+		$back = $till->reverseRedemption(Amount::all(), ['idempotencyKey' => 'two', 'operation' => 'redeem-gifts'], 'back');
+		echo count($back['reversals']), '.';`)
+	if said != "receipt 2 1.00 2." {
+		t.Errorf("it says %q", said)
+	}
+}
+
 // judgePHP: attempts of one call are the same, and a reversal names the key and the gift.
 func judgePHP(t *testing.T, calls []asked) {
 	t.Helper()

@@ -194,7 +194,7 @@ func TestCashOut(t *testing.T) {
 	d.tap(".next")
 	d.tap(".open-today")
 	d.shows(".entries .undone", "Undone")
-	d.tap(`.entries button[aria-label*="4.20"]`)
+	d.tap(`.entries .do button[aria-label*="4.20"]`)
 	d.shows("dialog h2", "Take $4.20 in cash back?")
 	d.tap("dialog .primary")
 	d.shows("h1", "Take the cash back")

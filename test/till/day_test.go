@@ -218,7 +218,7 @@ func (d *device) today(s *shop, third *client.SentGift) {
 	d.shows(".sums", "Given back")
 	d.shows(".entries", "2 pieces")
 	d.shows(".entries", "Given back")
-	d.tap(`.entries button[aria-label*="9.50"]`)
+	d.tap(`.entries .do button[aria-label*="9.50"]`)
 	d.shows("dialog h2", "Give $9.50 back?")
 	d.tap("dialog .primary")
 	d.shows("h1", "Given back")
@@ -226,7 +226,7 @@ func (d *device) today(s *shop, third *client.SentGift) {
 	d.tap(".next")
 	d.at("today")
 	d.shows(".totals", "$16.25")
-	if d.text(`.entries button[aria-label*="9.50"]`) != "" {
+	if d.text(`.entries .do button[aria-label*="9.50"]`) != "" {
 		d.Error("what was given back can be given back once more")
 	}
 	d.dayOnPaper()

@@ -211,7 +211,7 @@ func (d *device) undoSale(s *shop, card *client.SentGift) {
 	d.shows(".totals", "$25.00")
 	d.shows(".entries .undone", "Undone")
 	d.picture("sale-today")
-	d.tap(`.entries button[aria-label*="25.00"]`)
+	d.tap(`.entries .do button[aria-label*="25.00"]`)
 	d.shows("dialog h2", "$25.00")
 	d.picture("sale-question")
 	d.tap("dialog .primary")

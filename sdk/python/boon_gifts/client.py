@@ -21,6 +21,8 @@ from .errors import BoonError, Failure, Message, NotDry, Unreachable, UnknownOut
 from .transport import NotSent, Reply, Transport
 
 _API = "/api/integration/"
+_WITH_RECEIPT = tuple(_API + "redemption/" + what for what in (
+    "redeem-gift", "capture-hold", "reload-gift", "cash-out-gift", "activate-gift"))
 _KEYLESS = tuple(_API + what for what in ("webhooks", "tills", "people", "reports"))  # they take no Idempotency-Key
 _PROBLEM = "application/problem+json"
 _TELLS = {"redeem-gift": "redemptionID", "reverse-redemption": "reversalID"}  # beside what every answer has
@@ -99,7 +101,7 @@ class Client:
         self._path, self._key, self._account = u.path.rstrip("/"), key, account
         self._timeout, self._attempts, self._deadline = timeout, attempts, deadline
         self._pause, self._max_pause = pause, max_pause
-        self._dry = False
+        self._dry = self._receipts = False
         self._transport = Transport(u.hostname, u.port or (443 if u.scheme == "https" else 80),
                                     tls if u.scheme == "https" else None)
 
@@ -123,6 +125,13 @@ class Client:
         dry = copy.copy(self)  # with the same connections
         dry._dry = True
         return dry
+
+    def receipts(self) -> "Client":
+        """A client whose redemptions of one gift, captures, reloads, cash-outs and activations are answered with a
+        receipt: receipt["lines"] are at most 6 lines of at most 32 columns, which a till prints."""
+        told = copy.copy(self)
+        told._receipts = True
+        return told
 
     # What moves value.
 
@@ -315,8 +324,11 @@ class Client:
             raise ValueError("the Idempotency-Key must be 1 to 255 printable ASCII characters, no space at its ends")
         if self._account and method == "GET" and "accountID=" not in path:
             path += ("&" if "?" in path else "?") + urlencode({"accountID": self._account})
+        receipt = self._receipts and path in _WITH_RECEIPT
         if self._dry and not looks:
             path += ("&" if "?" in path else "?") + "dryRun=true"
+        if receipt:
+            path += ("&" if "?" in path else "?") + "receipt=true"
         text = body if body is None or isinstance(body, bytes) else _write(body, "").encode()
         media = "text/csv" if isinstance(body, bytes) else "application/json"
         answer, sure, failure = self._repeat(method, path, text, media, key, attempts, timeout, deadline)

@@ -54,6 +54,24 @@ class ClientTest(unittest.TestCase):
         c.redeem_gift(1, voucherID="v1")
         self.assertEqual([a["path"].partition("?")[2] for a in s.asked], ["dryRun=true", "dryRun=true", "", ""])
 
+    def test_asks_for_receipts_where_there_are_some(self):
+        c, s = self.serve((200, {}, b'{"redemptionID":"r1","reversalID":"b1","voucherID":"v1","reloadID":"l1",'
+                                    b'"activationID":"a1","cashOutID":"c1","requestID":"q"}'))
+        till = c.receipts()
+        till.redeem_gift(1, voucherID="v1")
+        till.redeem_safely(1, voucherID="v1")
+        till.redeem_gifts([{"voucherID": "v1"}])
+        till.reverse_redemption(1, redemptionID="r1")
+        till.validate_gift(voucherCode="1")
+        till.capture_hold(1, holdID="h1")
+        till.reload_gift(voucherID="v1")
+        till.activate_gift(voucherID="v1")
+        till.call("POST", "/api/integration/redemption/cash-out-gift", {"voucherID": "v1"})
+        c.redeem_gift(1, voucherID="v1")
+        asked, none = "receipt=true", ""
+        self.assertEqual([a["path"].partition("?")[2] for a in s.asked],
+                         [asked, asked, none, none, none, asked, asked, asked, asked, none])
+
     def test_reads_quotas(self):
         policy = '"key.giftsPerDay";q=100;qu="gifts";w=90000, "account.issuedPerDay";q=5;qu="minor-units";w=90000'
         rest = '"account.issuedPerDay";r=3;t=60, "key.giftsPerDay";r=99;t=60, "other";r=1;t=1'

@@ -98,7 +98,7 @@ async function start() {
   if (answer.status === 401) return unpaired();
   learn(answer.body);
   await settle();
-  home();
+  if (view !== "today") home(); // who went there from what was left open stays there
 }
 
 /** waiting says that there is no line yet, and what is still open. */
