@@ -452,3 +452,49 @@ func TestPhonesAreToldByAnotherInstance(t *testing.T) {
 	other.redeem(g, "1")
 	other.eventually(func() bool { return w.apple.pushes(p.token) > before })
 }
+
+// keepsEverything fails the test where asking for addresses, as programs do that open every link, changes a row of the
+// database; leases and places of followers move by themselves.
+func (s *service) keepsEverything(paths ...string) {
+	s.Helper()
+	before := s.settled()
+	for _, path := range paths {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if status, body, err := s.call(method, path, "", ""); err != nil || status >= 500 {
+				s.Errorf("%s %s: %d, %v: %s", method, path, status, err, body)
+			}
+		}
+	}
+	for table, rows := range s.rows() {
+		if strings.HasSuffix(table, "_lease") || strings.HasSuffix(table, "_place") || table == "anonymous_bucket" {
+			continue
+		}
+		if !slices.Equal(rows, before[table]) {
+			s.Errorf("%s: %d rows before, %d after", table, len(before[table]), len(rows))
+		}
+	}
+}
+
+// TestLooksOfGuestsChangeNothing: whoever opens the addresses that a gift's page links, as often as they like, changes
+// nothing: neither a pass, nor a link to Google, nor a page of my gifts.
+func TestLooksOfGuestsChangeNothing(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	g := w.sell(twenty)
+	p := w.add(g, "library-1", "aa01d0d0caca0bebe")
+	page := "/g/" + g.VoucherPublicToken
+	w.keepsEverything(page, page+"?lang=de", page+"/pass.pkpass", page+"/pass.pkpass?lang=ja", page+"/google",
+		page+"/print.pdf", page+"/print.pdf?fold=half", harborMy, harborMy+"?list=bought", harborMy+"/sent",
+		p.registration(), "/wallet/apple/v1/passes/"+passtest.PassType+"/"+g.VoucherID)
+
+	s, at := newGoogleWallet(t)
+	g = s.sell(twenty)
+	s.eventually(func() bool { return s.save(g) != "" })
+	writes := func() int { at.mu.Lock(); defer at.mu.Unlock(); return len(at.kept) }
+	before := writes()
+	page = "/g/" + g.VoucherPublicToken
+	s.keepsEverything(page, page+"/google", page+"/google?lang=de")
+	if after := writes(); after != before {
+		t.Errorf("Google had %d objects, and has %d", before, after)
+	}
+}
