@@ -72,7 +72,7 @@ func TestLooks(t *testing.T) {
 	weight := js[float64](d, `(() => { let sum = performance.getEntriesByType("navigation")[0].decodedBodySize;
 		for (const r of performance.getEntriesByType("resource")) if (!r.name.includes("/vendor/") && !r.name.includes("/state") && !r.name.includes("/icon") && r.initiatorType !== "fetch")
 			sum += r.decodedBodySize; return sum; })()`)
-	if t.Logf("the page and all that it is made of are %.0f bytes", weight); weight > 118_000 || weight < 20_000 {
+	if t.Logf("the page and all that it is made of are %.0f bytes", weight); weight > 120_000 || weight < 20_000 {
 		t.Errorf("the page weighs %.0f bytes", weight)
 	}
 	d.look("light", 375, 667)

@@ -68,9 +68,7 @@ func TestReceipts(t *testing.T) {
 	d.shows("h1", "Given back")
 	d.tap(".next")
 	d.at("today")
-	if js[int](d, `document.querySelectorAll(".entries .receipt").length`) != 1 {
-		t.Error("what was given back has a receipt")
-	}
+	d.until("what was given back has a receipt", `document.querySelectorAll(".entries .receipt").length === 1`)
 	d.keepsNoSecret()
 	d.calm()
 }
