@@ -25,6 +25,13 @@ func TestReceipts(t *testing.T) {
 	d.shows(".receipts pre", "$15.50")
 	first := d.text(".receipts pre")
 	d.everyWay("a receipt", func() {})
+	for _, width := range []int64{360, 1280} {
+		d.look("light", width, 640)
+		d.slipsStand()
+	}
+	d.look("light", 375, 667)
+	d.slipsStand()
+	d.picture("the receipt")
 	if paper := d.printed("receipt"); paper != "" {
 		for _, want := range []string{g.VoucherCode[8:], "$10.00", "$15.50"} {
 			if !strings.Contains(paper, want) {

@@ -119,7 +119,7 @@ func (d *device) slips() []string {
 // slipsStand fails the test where a line of a slip is broken.
 func (d *device) slipsStand() {
 	d.Helper()
-	const lines = `[...document.querySelectorAll(".new-cards pre")].map((slip) => {
+	const lines = `[...document.querySelectorAll(".slips pre")].filter((slip) => slip.checkVisibility()).map((slip) => {
 		const text = document.createRange();
 		text.selectNodeContents(slip);
 		return [new Set([...text.getClientRects()].map((line) => line.top)).size, slip.textContent.split("\n").length];
