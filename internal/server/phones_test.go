@@ -458,11 +458,15 @@ func TestPhonesAreToldByAnotherInstance(t *testing.T) {
 func (s *service) keepsEverything(paths ...string) {
 	s.Helper()
 	before := s.settled()
+	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, path := range paths {
-		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			if status, body, err := s.call(method, path, "", ""); err != nil || status >= 500 {
-				s.Errorf("%s %s: %d, %v: %s", method, path, status, err, body)
-			}
+		resp, err := direct.Get(s.url + path)
+		if err != nil {
+			s.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode >= 500 {
+			s.Errorf("%s: %d", path, resp.StatusCode)
 		}
 	}
 	for table, rows := range s.rows() {
