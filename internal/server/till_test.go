@@ -635,8 +635,8 @@ func TestToday(t *testing.T) {
 	}
 }
 
-// TestReceiptsOfATill: a till tells the receipt of what was done with it, as the interface gave it then; nothing of what
-// another till did, unless somebody who may look gifts up stands at it; and nothing while nobody does.
+// TestReceiptsOfATill: a till tells the receipt of what was done with it, as the interface gave it then; nothing of
+// what another till did, unless somebody who may look gifts up stands at it; and nothing while nobody does.
 func TestReceiptsOfATill(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})
