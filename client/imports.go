@@ -66,18 +66,20 @@ type ImportOptions struct {
 
 // ImportCheck is what a file comes to.
 type ImportCheck struct {
-	FileSHA256   string          `json:"fileSHA256"`
-	LinesRead    int             `json:"linesRead"`
-	LinesRefused int             `json:"linesRefused"`
-	Gifts        int             `json:"gifts"`
-	Currency     string          `json:"currency"`
-	Total        Decimal         `json:"total"`
-	Pieces       Decimal         `json:"pieces"`
-	Importable   bool            `json:"importable"`
-	Reasons      []string        `json:"reasons"`  // about the whole file, that keep it from being imported
-	Problems     []ImportProblem `json:"problems"` // the first 1,000
-	Import       *Import         `json:"import"`   // nil: it was not begun
-	Meta         Meta            `json:"-"`
+	FileSHA256   string   `json:"fileSHA256"`
+	LinesRead    int      `json:"linesRead"`
+	LinesRefused int      `json:"linesRefused"`
+	Gifts        int      `json:"gifts"`
+	Currency     string   `json:"currency"`
+	Total        Decimal  `json:"total"`
+	Pieces       Decimal  `json:"pieces"`
+	Importable   bool     `json:"importable"`
+	Reasons      []string `json:"reasons"` // about the whole file, that keep it from being imported
+	// ColumnsNotRead are the columns of which nothing is read, at most 100.
+	ColumnsNotRead []string        `json:"columnsNotRead"`
+	Problems       []ImportProblem `json:"problems"` // the first 1,000
+	Import         *Import         `json:"import"`   // nil: it was not begun
+	Meta           Meta            `json:"-"`
 }
 
 // ImportProblem is why a line is not taken.

@@ -111,6 +111,25 @@ func TestAFileShowsTheOrderOfItsDates(t *testing.T) {
 	}
 }
 
+// TestColumnsThatAreNotReadAreNamed: also where two columns say the same, and only so many.
+func TestColumnsThatAreNotReadAreNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"code,balance,Valid thru,,Tip":             "Valid thru,Tip",
+		"code,balance":                             "",
+		"balance,code,recipient name,recipient":    "recipient name",
+		"code,balance" + strings.Repeat(",x", 200): strings.Repeat(",x", 100)[1:],
+	} {
+		r, err := NewReader(strings.NewReader(text+"\n"), account(t), merchant.FromOther, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Unread(), ","); got != want {
+			t.Errorf("%.60q: %q", text, got)
+		}
+	}
+}
+
 func codeName(from merchant.System) string {
 	if from == merchant.FromSquare {
 		return "gan"

@@ -105,6 +105,23 @@ func (r *Reader) begin(first record) error {
 	return err
 }
 
+// maxUnread is how many columns are named that are not read.
+const maxUnread = 100
+
+// Unread names the columns of which nothing is read, so that whoever brings the file in sees what is lost.
+func (r *Reader) Unread() (names []string) {
+	read := make(map[int]bool, len(r.at))
+	for _, at := range r.at {
+		read[at] = true
+	}
+	for n, name := range r.table.Names {
+		if !read[n] && name != "" && len(names) < maxUnread {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Next gives the next line, and what is wrong with it; with a problem, it is not to be taken. The error is io.EOF at
 // the end of the file.
 func (r *Reader) Next() (Line, []Problem, error) {

@@ -70,6 +70,8 @@ type Report struct {
 	imports.Summary
 	File [32]byte // its SHA-256
 	AsOf time.Time
+	// Unread are the columns of which nothing is read. Of an import that is finished, nobody knows them any more.
+	Unread []string
 	// Begun is the import that an earlier run of the same order began, and perhaps finished; nil: none did. Of one that
 	// is finished, its certificate says what the file came to.
 	Begun          *Import
@@ -263,6 +265,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	if err != nil {
 		return FileError{err}
 	}
+	r.Unread = lines.Unread()
 	if r.redated {
 		lines.Reorder(r.dates)
 	}

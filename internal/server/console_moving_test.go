@@ -39,6 +39,10 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if !strings.Contains(good.body, "Bring in 2 cards with $36.75") {
 		t.Fatalf("a good file is told as %s", good.body)
 	}
+	tip := ann.send(at+"/check", url.Values{"from": {"csv"}}, "file", []byte(strings.Replace(file, "\n", ",<b>Tip\n", 1)))
+	if !strings.Contains(tip.body, "<li>&lt;b&gt;Tip</li>") || strings.Contains(good.body, "nothing is read") {
+		t.Errorf("of a column that is not read, the page says %s", tip.body)
+	}
 	none := ann.send(at+"/check", url.Values{"from": {"csv"}}, "file", []byte("code,balance\n6006123456789012,-1\n"))
 	if none.status != http.StatusOK || !strings.Contains(none.body, "The amount is negative.") {
 		t.Errorf("a file without a good line is answered %d: %s", none.status, none.body)

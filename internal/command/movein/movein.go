@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -247,6 +248,9 @@ func tellReport(to io.Writer, a *merchant.Account, r *intake.Report) {
 		fmt.Fprintf(to, ", %d pieces of item gifts", int64(r.Pieces))
 	}
 	fmt.Fprintf(to, "; %d lines are refused.\nSHA-256 of the file: %x\n", r.Refused, r.File)
+	if len(r.Unread) > 0 {
+		fmt.Fprintf(to, "Columns that are not read: %s\n", terminal.Cell(strings.Join(r.Unread, ", ")))
+	}
 	for _, p := range r.Problems {
 		switch {
 		case p.Line == 0:

@@ -58,6 +58,9 @@ func TestImportByHTTP(t *testing.T) {
 	w.declare(merchant.CodeForm{Digits: 16})
 	checked := w.check("", threeCards).want(200, "gifts", "3", "total", "61.75", "importable", "true",
 		"import", "null", "linesRefused", "0")
+	checked.has("columnsNotRead", 0)
+	w.check("", strings.Replace(threeCards, "\n", ",<b>Tip\n", 1)).want(200, "columnsNotRead[0]", "<b>Tip",
+		"importable", "true")
 	w.get("/imports").want(200).has("imports", 0)
 	const confirmed = "expectCount=3&expectTotal=61.75&asOf=2026-01-01T00:00:00Z"
 	importID := w.upload(confirmed, threeCards).want(200, "import.giftsPlanned", "3").at("import.importID")

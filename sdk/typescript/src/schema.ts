@@ -3204,6 +3204,8 @@ export interface components {
         };
         /** @description What a file comes to, and the import that it belongs to. */
         ImportCheckAnswer: {
+            /** @description The names of the columns of which nothing is read, at most 100. Look whether one of them is needed: if the end of the gifts stands in a column that is not read, they do not end. Of an import that is finished, the list is empty. */
+            columnsNotRead: string[];
             /** @description The currency of the total. */
             currency: string;
             /** @description The SHA-256 of the file. */

@@ -343,6 +343,7 @@ func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, words func(
 		reasons[n] = p.In(words)
 	}
 	w.Texts("reasons", reasons)
+	w.Texts("columnsNotRead", r.Unread)
 	w.List("problems")
 	for _, p := range r.Problems {
 		w.Open()

@@ -156,7 +156,7 @@ type checked struct {
 	Total                          json.Number
 	Pieces                         json.Number
 	Importable                     bool
-	Reasons                        []string
+	Reasons, ColumnsNotRead        []string
 	Problems                       []struct {
 		Line         int
 		Column, Text string
