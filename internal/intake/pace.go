@@ -8,7 +8,9 @@ const (
 	leastGroup = 4
 	mostGroup  = 1_000
 	waitedFor  = 2500 * time.Microsecond // where tills wait for the group
-	unwaited   = 15 * time.Millisecond   // where nobody does: large groups cost less
+	beside     = 3 * time.Millisecond    // where nobody does, and all share the processor and the disk
+	longest    = 15 * time.Millisecond   // there, where what a group takes by itself would leave too little
+	dear       = 250 * time.Microsecond  // for a gift: with pauses, a million of them take eight minutes
 	longRest   = 40 * time.Millisecond   // between two groups
 )
 
@@ -18,11 +20,15 @@ type pace struct{ size int }
 // wrote takes note of a group that was written, and of how long a commit takes where others wait for it (0: nobody
 // does). It gives how long to pause: as long as the group took, so that others come to their turn. Where a commit alone
 // takes longer than tills should wait for a group, they wait for each other's commits as well; so the gifts may take
-// half as long as that, lest there be a commit for each.
+// half as long as that, lest there be a commit for each. Where nobody waits for groups, those that are dear, such as
+// with a database far away, grow.
 func (p *pace) wrote(took, commit time.Duration) (rest time.Duration) {
-	aim := unwaited
-	if commit > 0 {
+	aim := beside
+	switch {
+	case commit > 0:
 		aim = max(waitedFor, commit*3/2)
+	case took > time.Duration(p.size)*dear:
+		aim = min(max(took*5/4, beside), longest)
 	}
 	fits := int(int64(p.size) * int64(aim) / max(int64(took), 1)) // by this group, which may be an odd one
 	p.size = min(max(fits, p.size/2), p.size+p.size/2)
