@@ -84,7 +84,7 @@ func TestDemoHasBooks(t *testing.T) {
 func TestDemoIsPasted(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", home+"/bin/boon", ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", home+"/bin/boon", ".")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}

@@ -38,7 +38,7 @@ func Build(path, program string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-o", path, program)
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, program) // to link symbols, too, takes seconds
 	if program == Boon {
 		cmd.Dir = root // its own module says which versions it is made of
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,11 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"boon.example/examples"
-	"boon.example/internal/boontest"
-	"boon.example/internal/server"
-	"boon.example/internal/store/pgtest"
 )
 
 // line is one before a service. It hands calls on; those that trouble is told of get no answer.
@@ -132,72 +128,45 @@ func keyed(t *testing.T) map[string]string {
 	return all
 }
 
-// TestSamplesAreSafe has every sample that changes something lose its answers, in every language. It keeps its key
-// before the first attempt, makes three with it, and what a guest waits for is then undone by it.
-func TestSamplesAreSafe(t *testing.T) {
-	t.Parallel()
-	pgtest.Once(t)
-	s := boontest.Example(t, server.Config{Outbox: true})
-	samples, operations := shown(t, s.URL), keyed(t)
-	for language := range drivers {
-		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			of := map[string]string{}
-			for id := range operations {
-				of[id] = samples[language][id]
+// losesAnswers has every sample that changes something lose its answers. It keeps its key before the first attempt,
+// makes three with it, and what a guest waits for is then undone by it.
+func (p *played) losesAnswers(t *testing.T, address string, operations map[string]string) {
+	folder := t.TempDir()
+	l := newLine(t, address, folder, func(_ *http.Request, body []byte) (hold, lose bool) {
+		return false, undoes(body) == ""
+	})
+	p.play(t, folder, l.URL, slices.Collect(maps.Keys(operations)))
+	for id, at := range operations {
+		tries := l.tries[at]
+		if len(tries) < 3 || len(slices.Compact(slices.Clone(tries))) > 1 || l.unkept[at] {
+			t.Errorf("%s: tries under the keys %q, which it has not kept: %t", id, tries, l.unkept[at])
+			continue
+		}
+		switch path.Base(at) {
+		case "redeem-gift", "capture-hold", "cash-out-gift", "hold-gift", "reload-gift", "activate-gift":
+			if said := l.undone[tries[0]]; said != http.StatusOK && said != http.StatusNotFound {
+				t.Errorf("%s is not undone: %d", id, said)
 			}
-			folder := t.TempDir()
-			l := newLine(t, s.URL, folder, func(r *http.Request, body []byte) (hold, lose bool) {
-				return false, undoes(body) == ""
-			})
-			play(t, append(os.Environ(), "BOON_URL="+l.URL, "BOON_KEY="+examples.HarborOfficeKey,
-				"BOON_TILL_KEY="+examples.HarborTillKey), language, folder, of)
-			for id, at := range operations {
-				tries := l.tries[at]
-				if len(tries) < 3 || len(slices.Compact(slices.Clone(tries))) > 1 || l.unkept[at] {
-					t.Errorf("%s: tries under the keys %q, which it has not kept: %t", id, tries, l.unkept[at])
-					continue
-				}
-				switch path.Base(at) {
-				case "redeem-gift", "capture-hold", "cash-out-gift", "hold-gift", "reload-gift", "activate-gift":
-					if said := l.undone[tries[0]]; said != http.StatusOK && said != http.StatusNotFound {
-						t.Errorf("%s is not undone: %d", id, said)
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
-// TestSamplesEnd: a sample waits for no answer that does not come. It hangs up, and then repeats the call.
-func TestSamplesEnd(t *testing.T) {
-	t.Parallel()
-	pgtest.Once(t)
-	s := boontest.Example(t, server.Config{Outbox: true})
-	samples := shown(t, s.URL)
-	for language := range drivers {
-		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			of := map[string]string{}
-			for _, id := range []string{"redeemGift", "validateGift", "getGift"} {
-				of[id] = samples[language][id]
-			}
-			held, folder := map[string]bool{}, t.TempDir()
-			l := newLine(t, s.URL, folder, func(r *http.Request, _ []byte) (hold, lose bool) {
-				hold = !held[r.URL.Path]
-				held[r.URL.Path] = true
-				return hold, false
-			})
-			play(t, append(os.Environ(), "BOON_URL="+l.URL, "BOON_KEY="+examples.HarborOfficeKey,
-				"BOON_TILL_KEY="+examples.HarborTillKey), language, folder, of)
-			for at, tries := range l.tries {
-				if len(tries) < 2 || tries[0] != tries[1] {
-					t.Errorf("%s: tries %q", at, tries)
-				}
-			}
-			if len(l.tries) != len(of) {
-				t.Errorf("calls of %v", l.tries)
-			}
-		})
+// waitsForEver: a sample waits for no answer that does not come. It hangs up, and then repeats the call.
+func (p *played) waitsForEver(t *testing.T, address string) {
+	operations := []string{"redeemGift", "validateGift", "getGift"}
+	held, folder := map[string]bool{}, t.TempDir()
+	l := newLine(t, address, folder, func(r *http.Request, _ []byte) (hold, lose bool) {
+		hold = !held[r.URL.Path]
+		held[r.URL.Path] = true
+		return hold, false
+	})
+	p.play(t, folder, l.URL, operations)
+	for at, tries := range l.tries {
+		if len(tries) < 2 || tries[0] != tries[1] {
+			t.Errorf("%s: tries %q", at, tries)
+		}
+	}
+	if len(l.tries) != len(operations) {
+		t.Errorf("calls of %v", l.tries)
 	}
 }

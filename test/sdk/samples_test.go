@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,47 +21,46 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
-// drivers run the samples of a language, each in a file of its own, and print a line for each: the operation, and the
-// code of the refusal if there was one.
+// drivers run samples of a language, each a file of its own in the folder SAMPLES, and print a line for each: the
+// operation, and the code of the refusal if there was one. PLAYED names the operations.
 var drivers = map[string]string{
-	"ts": `import {readdirSync} from "node:fs";
-for (const file of readdirSync(".").filter((f) => /^[a-zA-Z0-9]+\.js$/.test(f) && f !== "driver.js")) {
-  const say = console.log;
+	"ts": `const say = console.log;
+for (const name of process.env.PLAYED.split(" ")) {
   console.log = () => {};
-  const code = await import("./" + file).then(() => "done", (e) => e.code || String(e));
+  const code = await import(process.env.SAMPLES + "/" + name + ".js").then(() => "done", (e) => e.code || String(e));
   console.log = say;
-  console.log(file.slice(0, -3), code);
+  console.log(name, code);
 }
 `,
-	"python": `import contextlib, glob, io, runpy, urllib.error
+	"python": `import contextlib, io, os, runpy, urllib.error
 from boon_gifts import BoonError, Failure
-for file in sorted(glob.glob("[a-z]*[A-Z]*.py")):
+for name in os.environ["PLAYED"].split():
     said = "done"
     with contextlib.redirect_stdout(io.StringIO()):
         try:
-            runpy.run_path(file)
+            runpy.run_path(os.environ["SAMPLES"] + "/" + name + ".py")
         except BoonError as refusal:
             said = refusal.code
         except Failure as failure:
             said = str(failure)
         except urllib.error.HTTPError as refusal:
             said = "NOT_FOUND" if refusal.code == 404 else str(refusal)
-    print(file[:-3], said)
+    print(name, said)
 `,
 	"php": `<?php
-require 'boon.php';
+require getenv('SAMPLES') . '/boon.php';
 function play($file) { ob_start(); try { include $file; return 'done'; } finally { ob_end_clean(); } }
-foreach (glob('*[A-Z]*.php') as $file) {
-  try { $said = play($file); }
+foreach (explode(' ', getenv('PLAYED')) as $name) {
+  try { $said = play(getenv('SAMPLES') . "/$name.php"); }
   catch (Boon\BoonError $refusal) { $said = $refusal->code; }
   catch (Throwable $e) { $said = $e::class . ': ' . $e->getMessage(); }
-  echo basename($file, '.php'), ' ', $said, "\n";
+  echo $name, ' ', $said, "\n";
 }
 `,
-	"go": "", // playGo writes it
-	"curl": `for file in *.curl; do
-  code=$(bash "$file" | grep -ao '"code":"[A-Z_]*"' | head -n 1 | cut -d '"' -f 4)
-  echo "${file%.curl} ${code:-done}"
+	"go": "", // compileGo writes it
+	"curl": `for name in $PLAYED; do
+  code=$(bash "$SAMPLES/$name.curl" | grep -ao '"code":"[A-Z_]*"' | head -n 1 | cut -d '"' -f 4)
+  echo "$name ${code:-done}"
 done
 `,
 }
@@ -67,57 +68,88 @@ done
 // atTheTill are the operations that redeem at the one location of their key.
 var atTheTill = map[string]bool{"redeemGift": true, "redeemGifts": true, "holdGift": true}
 
-// TestSamples runs every sample of /docs against the service that shows it. What a sample is about is not there, so
-// that most are refused; none of them for how it was made.
+// TestSamples runs the samples of /docs, of each language in a folder: they are compiled once, for all that is asked of
+// them.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	pgtest.Once(t)
-	s := boontest.Example(t, server.Config{Outbox: true})
-	env := append(os.Environ(), "BOON_URL="+s.URL, "BOON_KEY="+examples.HarborOfficeKey,
-		"BOON_TILL_KEY="+examples.HarborTillKey)
-	samples := shown(t, s.URL)
+	// A service for each use: none has the calls of another one counted against its limits.
+	each, safe, end := boontest.Example(t, server.Config{Outbox: true}), boontest.Example(t, server.Config{Outbox: true}),
+		boontest.Example(t, server.Config{Outbox: true})
+	samples, operations := shown(t, each.URL), keyed(t)
 	for language := range drivers {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			judge(t, samples[language], play(t, env, language, t.TempDir(), samples[language]))
+			p := compile(t, language, samples[language])
+			t.Run("each", func(t *testing.T) { t.Parallel(); p.tryEach(t, each.URL) })
+			t.Run("safe", func(t *testing.T) { t.Parallel(); p.losesAnswers(t, safe.URL, operations) })
+			t.Run("end", func(t *testing.T) { t.Parallel(); p.waitsForEver(t, end.URL) })
 		})
 	}
 }
 
-// play runs samples of a language in a folder, and gives a line for each: the operation, and what became of it.
-func play(t *testing.T, env []string, language, folder string, samples map[string]string) string {
+// tryEach runs every sample against the service that shows it. What a sample is about is not there, so that most are
+// refused; none of them for how it was made.
+func (p *played) tryEach(t *testing.T, address string) {
+	judge(t, p.samples, p.play(t, t.TempDir(), address, slices.Collect(maps.Keys(p.samples))))
+}
+
+// played are the samples of a language, compiled in a folder.
+type played struct {
+	folder  string
+	samples map[string]string // by operation
+	env     []string
+	command []string
+}
+
+// play runs samples against an address in a folder, where they keep their keys. It gives a line for each: the
+// operation, and what became of it.
+func (p *played) play(t *testing.T, folder, address string, operations []string) string {
 	t.Helper()
+	write(t, folder, "cards.csv", "code,balance\r\n6006123456789012,25.50\r\n")
+	slices.Sort(operations)
+	return run(t, slices.Concat(p.env, []string{"SAMPLES=" + p.folder, "PLAYED=" + strings.Join(operations, " "),
+		"BOON_URL=" + address}), folder, p.command[0], p.command[1:]...)
+}
+
+// compile writes the samples of a language into a folder, and makes of them what can be run.
+func compile(t *testing.T, language string, samples map[string]string) *played {
+	t.Helper()
+	p := &played{folder: t.TempDir(), samples: samples, env: append(os.Environ(), "BOON_KEY="+examples.HarborOfficeKey,
+		"BOON_TILL_KEY="+examples.HarborTillKey)}
 	ending := map[string]string{"ts": ".ts", "python": ".py", "php": ".php", "curl": ".curl", "go": ".txt"}[language]
 	for id, text := range samples {
-		write(t, folder, id+ending, text)
+		write(t, p.folder, id+ending, text)
 	}
-	write(t, folder, "cards.csv", "code,balance\r\n6006123456789012,25.50\r\n")
-	write(t, folder, map[string]string{"ts": "driver.js", "python": "driver.py", "php": "driver.php",
-		"curl": "driver.curl.sh", "go": "driver"}[language], drivers[language])
+	driver := filepath.Join(p.folder, map[string]string{"ts": "driver.js", "python": "driver.py", "php": "driver.php",
+		"curl": "driver.curl.sh", "go": "driver"}[language])
+	write(t, p.folder, filepath.Base(driver), drivers[language])
 	switch language {
 	case "go":
-		return playGo(t, env, folder)
+		p.command = []string{compileGo(t, p.folder)}
 	case "ts":
-		node(t, env, "-e", "") // which compiles the client
-		link(t, typescript, filepath.Join(folder, "node_modules", "boon-gifts"))
-		link(t, typescript+"/node_modules/@types", filepath.Join(folder, "node_modules", "@types"))
-		write(t, folder, "package.json", `{"type": "module"}`)
-		write(t, folder, "tsconfig.json", `{"compilerOptions": {"target": "ES2022", "module": "NodeNext", "strict": true,
+		node(t, p.env, "-e", "") // which compiles the client
+		link(t, typescript, filepath.Join(p.folder, "node_modules", "boon-gifts"))
+		link(t, typescript+"/node_modules/@types", filepath.Join(p.folder, "node_modules", "@types"))
+		write(t, p.folder, "package.json", `{"type": "module"}`)
+		write(t, p.folder, "tsconfig.json", `{"compilerOptions": {"target": "ES2022", "module": "NodeNext", "strict": true,
 			"skipLibCheck": true, "types": ["node"]}}`)
-		run(t, env, folder, absolute(t, typescript+"/node_modules/.bin/tsc"))
-		return run(t, env, folder, "node", "driver.js")
+		run(t, p.env, p.folder, absolute(t, typescript+"/node_modules/.bin/tsc"))
+		p.command = []string{"node", driver}
 	case "python":
 		has(t, "python3")
-		return run(t, append(env, "PYTHONPATH="+absolute(t, "../../sdk/python")), folder, "python3", "driver.py")
+		p.env = append(p.env, "PYTHONPATH="+absolute(t, "../../sdk/python"))
+		p.command = []string{"python3", driver}
 	case "php":
 		has(t, "php")
-		link(t, "../../sdk/php/boon.php", filepath.Join(folder, "boon.php"))
-		return run(t, env, folder, "php", "-d", "display_errors=stderr", "driver.php")
+		link(t, "../../sdk/php/boon.php", filepath.Join(p.folder, "boon.php"))
+		p.command = []string{"php", "-d", "display_errors=stderr", driver}
 	default:
 		has(t, "curl")
 		has(t, "openssl")
-		return run(t, env, folder, "bash", "driver.curl.sh")
+		p.command = []string{"bash", driver}
 	}
+	return p
 }
 
 // shown are the samples of all operations, by language, as the pages show them. No call waits for events.
@@ -156,8 +188,8 @@ func shown(t *testing.T, address string) map[string]map[string]string {
 	return all
 }
 
-// playGo makes one program of the samples, a function of each.
-func playGo(t *testing.T, env []string, folder string) string {
+// compileGo makes one program of the samples, a function of each.
+func compileGo(t *testing.T, folder string) (program string) {
 	t.Helper()
 	client, err := filepath.Abs("../../client")
 	if err != nil {
@@ -175,6 +207,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"boon.example/client"
@@ -185,7 +218,7 @@ var _, _ = io.Copy, time.Now
 func main() {
 	said := os.Stdout
 	os.Stdout, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	for id, play := range map[string]func(context.Context) error{
+	samples := map[string]func(context.Context) error{
 `)
 	files, err := filepath.Glob(folder + "/*.txt")
 	if err != nil {
@@ -199,8 +232,9 @@ func main() {
 		id := strings.TrimSuffix(filepath.Base(file), ".txt")
 		fmt.Fprintf(&b, "%q: func(ctx context.Context) error {\n%s},\n", id, text)
 	}
-	b.WriteString(`	} {
-		err, code := play(context.Background()), "done"
+	b.WriteString(`	}
+	for _, id := range strings.Fields(os.Getenv("PLAYED")) {
+		err, code := samples[id](context.Background()), "done"
 		if refusal, is := errors.AsType[*client.Error](err); is {
 			code = string(refusal.Code)
 		} else if err != nil {
@@ -213,7 +247,9 @@ func main() {
 var _ = http.Get
 `)
 	write(t, folder, "main.go", b.String())
-	return run(t, env, folder, "go", "run", ".")
+	program = filepath.Join(folder, "samples")
+	run(t, os.Environ(), folder, "go", "build", "-ldflags=-s -w", "-o", program, ".")
+	return program
 }
 
 // judge reads what became of each sample.

@@ -58,7 +58,7 @@ func run(t *testing.T, env []string, folder, name string, args ...string) string
 // TestShopInGo runs the example shop of the Go client.
 func TestShopInGo(t *testing.T) {
 	t.Parallel()
-	if got := run(t, service(t), "../../client", "go", "run", "./examples/shop"); got != story {
+	if got := run(t, service(t), "../../client", "go", "run", "-ldflags=-s -w", "./examples/shop"); got != story {
 		t.Errorf("the shop tells\n%s", got)
 	}
 }

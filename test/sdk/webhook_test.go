@@ -175,7 +175,7 @@ func receiver(t *testing.T, language, folder string) (start func(secret string) 
 		write(t, folder, "main.go", read(t, program+".go"))
 		write(t, folder, "go.mod", "module receiver\n\ngo 1.26.0\n\nrequire boon.example/client v0.0.0\n\n"+
 			"replace boon.example/client => "+absolute("../../client")+"\n")
-		run(t, env, folder, "go", "build", "-o", program, "main.go")
+		run(t, env, folder, "go", "build", "-ldflags=-s -w", "-o", program, "main.go")
 		command = []string{program}
 	case "ts":
 		node(t, env, "-e", "") // which compiles the client

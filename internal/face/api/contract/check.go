@@ -74,8 +74,10 @@ func (f *file) check(c call) []error {
 	}
 	var errs []error
 	refused := c.status >= 400 && c.status < 500 || c.status == http.StatusServiceUnavailable
-	if wrong := f.checkRequest(op, c); wrong != nil && !refused {
-		errs = append(errs, fmt.Errorf("the file forbids this request, so it must be refused: %w", wrong))
+	if !refused { // whatever the file says of a request, it may be refused
+		if wrong := f.checkRequest(op, c); wrong != nil {
+			errs = append(errs, fmt.Errorf("the file forbids this request, so it must be refused: %w", wrong))
+		}
 	}
 	documented := op.Responses.Status(c.status)
 	if documented == nil {
