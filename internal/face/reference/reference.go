@@ -88,7 +88,7 @@ var parts = []struct {
 		{"guides/webhooks.md", "Webhooks"},
 		{"guides/journals.md", "Journals for your bookkeeping"},
 		{"guides/connect.md", "Connect a shop"},
-		{"guides/platforms.md", "Toast, Wix, VTEX and Saleor"},
+		{"guides/platforms.md", "Platforms that use your gifts"},
 		{"guides/agents.md", "Agents"},
 		{"guides/till.md", "At the counter"},
 		{"guides/console.md", "In the console"},
