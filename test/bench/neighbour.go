@@ -367,7 +367,7 @@ func beBusy(args []string) error {
 	fmt.Println("busy", "no-profiles")
 	for range *cores {
 		go func() {
-			for {
+			for n := 0; ; n++ {
 			}
 		}()
 	}
