@@ -43,7 +43,7 @@ func (h *trial) large() (err error) {
 	sides := []side{{h.service, h.place, h.target}, {service, place, target}}
 	asked := h.asked(h.gifts[:min(largeSet, len(h.gifts))])
 	for _, s := range sides {
-		warm := load.Plan{Target: s.target, Next: s.target.Validate(asked), Connections: 64, Duration: 5 * time.Second}
+		warm := load.Plan{Target: s.target, Next: s.target.Validate(asked), Connections: 64, Duration: 20 * time.Second}
 		if _, err := s.measure(h.ctx, sides, warm); err != nil {
 			return err
 		}
