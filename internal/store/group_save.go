@@ -116,44 +116,57 @@ func (g *group) saveGifts(gifts []gift.Gift) []db.Batch {
 
 // saveVouchers writes vouchers that were loaded and are still as they were then (invariant 4). A redemption changes
 // few columns, and SQLite writes the index of every column that is named, whether or not it changes. So there are
-// three statements: for the balance, for holds, and for everything. A field of Voucher that a command comes to change
-// has to stand in the comparison below and in updateVoucher, or the change is lost.
+// three statements: for the balance, for holds, and for everything (partOf).
 func (g *group) saveVouchers(changed []gift.Voucher) ([]db.Batch, error) {
 	for i := range changed {
 		if _, ok := g.loaded[record.RefOf(&changed[i])]; !ok {
 			return nil, fmt.Errorf("voucher %s was changed without having been loaded", changed[i].ID)
 		}
 	}
-	const balance, holds, all = 0, 1, 2
-	var by [all + 1][]*gift.Voucher // what of them changed
+	var by [wholeOf + 1][]*gift.Voucher // which part of them changed
 	for i := range changed {
 		v := &changed[i]
-		before, what := g.loaded[record.RefOf(v)], balance
-		if v.Holds != nil || before.Holds != nil {
-			what = holds
-		}
-		if v.Funded != before.Funded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
-			!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced || v.CustomerID != before.CustomerID {
-			what = all
-		}
-		by[what] = append(by[what], v)
+		part := partOf(g.loaded[record.RefOf(v)], v)
+		by[part] = append(by[part], v)
 	}
-	moved := make([]lookup.Moved, len(by[balance]))
-	for i, v := range by[balance] {
+	moved := make([]lookup.Moved, len(by[balanceOf]))
+	for i, v := range by[balanceOf] {
 		moved[i] = lookup.Moved{Account: v.AccountID, ID: v.ID, Was: g.loaded[record.RefOf(v)].Seq, Seq: v.Seq, Last: v.Last,
 			Balance: v.Balance, Status: v.Status}
 	}
-	g.Saving(moved) // gifts in memory follow after the commit; those of by[holds] and by[all] are read anew
-	return slices.Concat(g.update(updateBalance, by[balance], func(v *gift.Voucher, seq int) []any {
+	g.Saving(moved) // gifts in memory follow after the commit; the others are read anew
+	return slices.Concat(g.update(updateBalance, by[balanceOf], func(v *gift.Voucher, seq int) []any {
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), db.KeyOf(v.ID), seq}
-	}), g.update(updateHolds, by[holds], func(v *gift.Voucher, seq int) []any {
+	}), g.update(updateHolds, by[holdsOf], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, db.KeyOf(v.ID), seq}
-	}), g.update(updateVoucher, by[all], func(v *gift.Voucher, seq int) []any {
+	}), g.update(updateVoucher, by[wholeOf], func(v *gift.Voucher, seq int) []any {
 		held, end, list := record.HoldColumns(v.Holds)
 		return []any{int64(v.Balance), int64(v.Status), v.Seq, db.KeyOf(v.Last), held, end, list, int64(v.Funded),
 			v.WrongCodes, string(v.Blocked), db.Micros(v.Extended), v.Replaced, v.CustomerID, db.KeyOf(v.ID), seq}
 	})), nil
+}
+
+// part says how much of a voucher changed, and so which statement writes it. Each writes what those before it write.
+type part int
+
+const (
+	balanceOf part = iota // with its status and its newest entry, which every command changes
+	holdsOf
+	wholeOf
+)
+
+// partOf tells which part of a voucher changed. A field that a command comes to change has to stand here and in
+// updateVoucher, or the change is lost.
+func partOf(before, v *gift.Voucher) part {
+	switch {
+	case v.Funded != before.Funded || v.WrongCodes != before.WrongCodes || v.Blocked != before.Blocked ||
+		!v.Extended.Equal(before.Extended) || v.Replaced != before.Replaced || v.CustomerID != before.CustomerID:
+		return wholeOf
+	case v.Holds != nil || before.Holds != nil:
+		return holdsOf
+	}
+	return balanceOf
 }
 
 // update writes vouchers in the order of their keys, as rows of what changed and of the number of the entry that each
