@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"boon.example/internal/guid"
@@ -114,6 +116,14 @@ func digits(g gift) string {
 const cut = `(() => { const whole = fetch; globalThis.fetch = (to, how) => String(to).includes("/api/") &&
 	!String(to).includes("validate") ? Promise.reject(new TypeError("cut")) : whole(to, how); })()`
 
+// forget makes the browser no till, which would otherwise ask whether it is to become another one.
+func (s *studio) forget(ctx context.Context) error {
+	return chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.ClearBrowserCookies, cdp.Empty{})
+		return err
+	}))
+}
+
 func (t *tillShots) day(parent context.Context, token string) (day, more []image.Image, err error) {
 	g, err := t.gift(parent, "ready", designs[0].id)
 	if err != nil {
@@ -125,6 +135,9 @@ func (t *tillShots) day(parent context.Context, token string) (day, more []image
 	}
 	ctx, cancel := context.WithTimeout(t.ctx, timeout)
 	defer cancel()
+	if err := t.forget(ctx); err != nil {
+		return nil, nil, err
+	}
 	if err := t.open(ctx, t.url+"/till/pair?lang="+t.language+"#"+token, t.look); err != nil {
 		return nil, nil, err
 	}
