@@ -42,7 +42,8 @@ func withPlatforms(signed *rsa.PublicKey) (string, error) {
 	}
 	public, err := json.Marshal(string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
 	at := `sites: [{name: pier-39, location: ` + prefix + `11}], permissions: [validate, redeem, reverse]}`
-	text := strings.Replace(setupFile, "    keys: [", `    providers:
+	text := strings.Replace(setupFile, "    keys: [", `    people: [] # those whom the pictures of tills showed
+    providers:
       - {id: `+toastID+`, name: Toast, platform: toast, secret: `+platform+`, `+at+`
       - {id: `+wixID+`, name: Wix, platform: wix, app: harbor-app, publicKey: `+string(public)+`, `+at+`
       - {id: `+vtexID+`, name: VTEX, platform: vtex, app: harbor-app, secret: `+platform+`-vtex, `+at+`
