@@ -239,6 +239,7 @@ func TestPushesAreSpread(t *testing.T) {
 			}
 			q.add(devices, at(1))
 			time.Sleep(2 * time.Second)
+			synctest.Wait()
 			mu.Lock()
 			defer mu.Unlock()
 			return all
@@ -276,6 +277,7 @@ func TestChangesJoinAPushThatHasNotBegun(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		q.add(devices[49:], at(2))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if n := a.tries["0031"]; n != 1 || len(a.taken) != 50 {
 			t.Errorf("the phone was told %d times; %d were told", n, len(a.taken))
 		}
