@@ -2,10 +2,12 @@ package picture
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"sync"
 
 	"golang.org/x/image/draw"
 )
@@ -59,27 +61,30 @@ func Tile(file []byte, side, fineness int) ([][]byte, error) {
 	return copies(to, to.Rect, fineness, func(fine int) image.Point { return image.Pt(fine*side, fine*side) })
 }
 
-// copies makes a PNG of a part of a picture for each fineness. The smaller ones are made of the largest one, which has
-// all that they show: a guest waits for them.
+// copies makes a PNG of a part of a picture for each fineness. A guest waits for them: so the smaller ones are made of
+// the largest one, which has all that they show, and while that is packed.
 func copies(img image.Image, from image.Rectangle, fineness int, size func(fine int) image.Point) ([][]byte, error) {
-	all, kernel := make([][]byte, fineness), draw.CatmullRom
-	for fine := fineness; fine > 0; fine-- {
-		to := size(fine)
-		if fine < fineness && to == from.Size() {
-			all[fine-1] = all[fine]
-			continue
+	all, failed, kernel := make([][]byte, fineness), make([]error, fineness), draw.CatmullRom
+	var packing sync.WaitGroup
+	for n := fineness - 1; n >= 0; n-- {
+		to := size(n + 1)
+		if n < fineness-1 && to == from.Size() {
+			continue // the largest one is no larger
 		}
 		made := image.NewNRGBA(image.Rectangle{Max: to})
 		kernel.Scale(made, made.Rect, img, from, draw.Src, nil)
-		var err error
-		if all[fine-1], err = lossless(made); err != nil {
-			return nil, err
-		}
-		if fine == fineness {
+		packing.Go(func() { all[n], failed[n] = lossless(made) })
+		if n == fineness-1 {
 			img, from, kernel = made, made.Rect, draw.BiLinear // no finer than that: it is half the work
 		}
 	}
-	return all, nil
+	packing.Wait()
+	for n := range all {
+		if all[n] == nil {
+			all[n] = all[fineness-1]
+		}
+	}
+	return all, errors.Join(failed...)
 }
 
 // lossless packs a picture: quickly, which makes a photograph a tenth larger.
