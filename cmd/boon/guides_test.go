@@ -153,6 +153,7 @@ func TestGuides(t *testing.T) {
 const helpers = `
 trap 'kill $(jobs -p) 2>/dev/null || :' EXIT
 listen() {
+	: > said # by the line of an earlier service, this one would be interrupted before it notices that
 	command boon serve "$@" > said 2> log & served=$!
 	until grep -q '^listening on' said; do kill -0 $served || { cat log; exit 1; }; sleep 0.1; done
 	cat said
