@@ -39,6 +39,10 @@ type session struct {
 	until  time.Time        // the person's sign-in lasts
 }
 
+// mayShop reports whether whoever stands at the till sees what all tills of the location did: somebody who may look
+// gifts up.
+func (s *session) mayShop() bool { return s.person != nil && s.person.May.Has(merchant.MayLookUp) }
+
 // session tells which till makes a request.
 func (t *tills) session(r *http.Request, now time.Time) (*session, error) {
 	key := t.cookie(r, tillCookie)

@@ -5,7 +5,6 @@ import (
 
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
-	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -64,8 +63,7 @@ func (t *tills) done(c *service.Call, s *session, id guid.ID) (*gift.Entry, erro
 		return nil, noReceipt()
 	}
 	e := &parts[at]
-	shop := s.person != nil && s.person.May.Has(merchant.MayLookUp) && !e.Actor.KeyID.IsZero() &&
-		e.Actor.LocationID == by.Locations[0]
+	shop := s.mayShop() && !e.Actor.KeyID.IsZero() && e.Actor.LocationID == by.Locations[0]
 	if e.Actor.KeyID != by.KeyID && !shop {
 		return nil, noReceipt()
 	}

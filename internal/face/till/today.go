@@ -87,7 +87,7 @@ func (t *tills) today(c *service.Call) (answer, error) {
 func (t *tills) asked(c *service.Call, s *session, now time.Time) (*doneToday, error) {
 	q := wire.ReadQuery(c.HTTP.URL.RawQuery)
 	zone, ends := s.caller.Account.Zone, dayEnds(s.caller)
-	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.person != nil && s.person.May.Has(merchant.MayLookUp)}
+	d := &doneToday{today: dayOf(now.In(zone), ends), mayShop: s.mayShop()}
 	d.day = d.today
 	if text := q.Text("day"); text != "" {
 		day, err := time.Parse(time.DateOnly, text)
