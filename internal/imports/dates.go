@@ -113,7 +113,7 @@ func (r *Reader) readTime(field Field, end bool) (time.Time, bool) {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil && at.Year() > 1970 {
 		return at.UTC().Truncate(time.Microsecond), true
 	}
-	at, clocked, wrong := readDay(text, r.account.TimeZone(), r.order, &r.orders)
+	at, clocked, wrong := readDay(text, r.account.TimeZone(), r.dates, &r.shown)
 	if wrong != nil {
 		r.wrong(field, "%s", wrong)
 		return time.Time{}, false
@@ -124,20 +124,20 @@ func (r *Reader) readTime(field Field, end bool) (time.Time, bool) {
 	return at.UTC(), true
 }
 
-// Order is the order of dates that the whole file shows, once all its lines are read, and whether lines were read with
-// another one: then whoever wants the file reads it once more, with Reorder. Of a file that shows none, or both, it is
-// the one that the system's exports have, or none.
-func (r *Reader) Order() (is DateOrder, other bool) {
+// Dates is the order of dates that the whole file shows, once all its lines are read, and whether lines were read
+// with another one: then whoever wants the file reads it once more, with ReadDates. Of a file that shows none, or
+// both, it is the one that the system's exports have, or none.
+func (r *Reader) Dates() (is DateOrder, other bool) {
 	switch {
-	case r.orders.dayFirst && !r.orders.monthFirst:
+	case r.shown.dayFirst && !r.shown.monthFirst:
 		is = DayFirst
-	case r.orders.monthFirst && !r.orders.dayFirst:
+	case r.shown.monthFirst && !r.shown.dayFirst:
 		is = MonthFirst
-	case !r.orders.dayFirst:
+	case !r.shown.dayFirst:
 		is = r.format.Dates
 	}
-	return is, is != r.order && r.orders.both
+	return is, is != r.dates && r.shown.both
 }
 
-// Reorder has dates be read in an order.
-func (r *Reader) Reorder(is DateOrder) { r.order = is }
+// ReadDates has dates be read in an order.
+func (r *Reader) ReadDates(is DateOrder) { r.dates = is }

@@ -105,7 +105,7 @@ func TestAFileShowsTheOrderOfItsDates(t *testing.T) {
 		for err == nil {
 			_, _, err = r.Next()
 		}
-		if order, other := r.Order(); order != c.order || other != c.other {
+		if order, other := r.Dates(); order != c.order || other != c.other {
 			t.Errorf("%s %s: %q, %v", c.from, c.dates, order, other)
 		}
 	}

@@ -48,15 +48,15 @@ type Reader struct {
 	format  Format
 	now     time.Time
 
-	table  *Table
-	at     map[Field]int
-	minor  bool // balances count the smallest unit of the currency
-	order  DateOrder
-	orders orders
-	among  bool // gifts stand among discounts
-	seed   maphash.Seed
-	seen   map[uint64]int32 // the lines of codes, by a hash of what finds them
-	marks  map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
+	table *Table
+	at    map[Field]int
+	minor bool      // balances count the smallest unit of the currency
+	dates DateOrder // in which dates are read
+	shown orders    // by the dates that were read
+	among bool      // gifts stand among discounts
+	seed  maphash.Seed
+	seen  map[uint64]int32 // the lines of codes, by a hash of what finds them
+	marks map[string]bool  // what stands beside amounts: whether it is a mark of the account's currency
 
 	line     Line
 	fields   []string
@@ -74,7 +74,7 @@ func NewReader(file io.Reader, a *merchant.Account, from merchant.System, now ti
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{account: a, format: format, order: format.Dates, now: now, table: table, seed: maphash.MakeSeed(),
+	r := &Reader{account: a, format: format, dates: format.Dates, now: now, table: table, seed: maphash.MakeSeed(),
 		seen: make(map[uint64]int32), marks: make(map[string]bool)}
 	if err := r.begin(first); err != nil {
 		return nil, err

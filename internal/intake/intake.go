@@ -267,7 +267,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	}
 	r.Unread = lines.Unread()
 	if r.redated {
-		lines.Reorder(r.dates)
+		lines.ReadDates(r.dates)
 	}
 	var but guid.ID
 	if r.Begun != nil {
@@ -295,8 +295,8 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 			o.Progress("lines read", done, 0)
 		}
 		if err != nil {
-			if order, other := lines.Order(); other {
-				r.dates, r.redated = order, true
+			if dates, other := lines.Dates(); other {
+				r.dates, r.redated = dates, true
 			}
 			return nil
 		}
