@@ -140,7 +140,7 @@ func Prune(file string, keep int) (removed []string, err error) {
 func copyPages(
 	ctx context.Context, from *db.DB, to *os.File, progress func(done, total int64),
 ) (t totalsByAccount, err error) {
-	const pages = durable.Step / 4096 // at a time, between which the caller is told and may stop
+	const pages = durable.Step / 4096 // of 4 KiB at a time, between which the caller is told and may stop
 	pool, err := sql.Open("sqlite", db.SQLiteDSN(from.File, "query_only(1)"))
 	if err != nil {
 		return nil, err
