@@ -123,7 +123,8 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.hookRate, "hooks", 1_000, "redemptions a second beside webhooks, of all accounts together, and beside "+
 		"pushes to phones")
 	f.IntVar(&o.hookSales, "sales", 0, "printed gifts made a second beside them, an event each")
-	beside := f.String("neighbours", "", "what others do while tills redeem, of "+namesOf(neighbours)+"; default all")
+	beside := f.String("neighbours", "",
+		"what others do while tills redeem, of "+namesOf(slices.Concat(neighbours, controls))+"; default all")
 	f.IntVar(&o.books, "books", 1_000_000, "gifts with four entries each that reports are made of; a tenth of them before")
 	o.limits(f)
 	f.BoolVar(&o.keep, "keep", false, "keep the stores of -only books for the next time, and work on those that are kept")
