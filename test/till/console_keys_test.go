@@ -27,7 +27,7 @@ func (s *shop) staffDevice(email string, more ...string) *device {
 // page's text is there before its scripts are.
 func (d *device) press(keys string) {
 	d.Helper()
-	d.until("the page takes no keys", `document.getElementById("keys-open")?.hidden === false`)
+	d.until("the page takes no keys", `document.getElementById("keys-open") && document.readyState === "complete"`)
 	d.do(chromedp.KeyEvent(keys))
 }
 

@@ -225,9 +225,22 @@ func (d *device) verified(id webauthn.AuthenticatorID, is bool) {
 	}))
 }
 
-// console looks at a page of the console: axe-core finds nothing, and nothing is wider than the screen.
+// shifted adds up how far a page has moved what somebody may just be reading, since it was loaded (Layout Instability,
+// W3C): 0 is nothing, 1 is all of the screen by all of its height.
+const shifted = `new Promise((done) => {
+	let sum = 0;
+	const seen = new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; });
+	seen.observe({ type: "layout-shift", buffered: true });
+	setTimeout(() => done(sum), 100);
+})`
+
+// console looks at a page of the console: nothing has moved since it was loaded, axe-core finds nothing, and nothing is
+// wider than the screen.
 func (d *device) console(name string) {
 	d.Helper()
+	if moved := js[float64](d, shifted); moved > 0 {
+		d.Errorf("%s: the page has moved by %.3f", name, moved)
+	}
 	for _, theme := range []string{"light", "dark"} {
 		for _, width := range []int64{375, 768, 1280} {
 			d.look(theme, width, 800)

@@ -61,5 +61,4 @@ use.addEventListener("change", () => {
 addEventListener("keydown", press);
 addEventListener("pointerdown", () => (going = false));
 const button = document.getElementById("keys-open");
-button.hidden = false;
 button.addEventListener("click", () => dialog.showModal());

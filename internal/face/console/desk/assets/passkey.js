@@ -1,5 +1,5 @@
 // Passkeys: a form with data-passkey asks the service for a challenge, has the browser answer it, and sends the answer.
-// Where this does not run, or the browser knows no passkeys, the form stays hidden, and people sign in with a password.
+// Where this does not run, or the browser knows no passkeys, the form is hidden, and people sign in with a password.
 const known = window.PublicKeyCredential && PublicKeyCredential.parseRequestOptionsFromJSON && navigator.credentials;
 
 async function answerOf(form) {
@@ -15,9 +15,9 @@ async function answerOf(form) {
     : navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
 }
 
-for (const form of known ? document.querySelectorAll("form[data-passkey]") : []) {
+for (const form of document.querySelectorAll("form[data-passkey]")) {
   const failed = form.querySelector("[role=alert]");
-  form.hidden = false;
+  form.hidden = !known;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     failed.hidden = true;
