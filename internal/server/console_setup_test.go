@@ -79,6 +79,24 @@ func inputs(form *nethtml.Node) url.Values {
 	return all
 }
 
+// unfilled are the fields of a page that are required and empty: with them, no browser sends their form.
+func (a answer) unfilled(t *testing.T) (names []string) {
+	t.Helper()
+	root, err := nethtml.Parse(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		value, _ := attribute(n, "value")
+		if name, _ := attribute(n, "name"); n.DataAtom == atom.Input && value == "" {
+			if _, is := attribute(n, "required"); is {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 func attribute(n *nethtml.Node, name string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == name {
@@ -128,10 +146,20 @@ func TestSettingsStayAsTheyAre(t *testing.T) {
 			for _, path := range paths {
 				path = harborConsole + "setup/" + path
 				shown := owner.want(http.StatusOK, path+"?lang="+language, nil)
-				if strings.HasSuffix(path, "/new") || n > 0 {
+				empty := shown.unfilled(t)
+				if strings.HasSuffix(path, "/new") {
+					if optional := slices.DeleteFunc(empty, neededFirst); len(optional) > 0 {
+						t.Errorf("%s: a new record needs %q", path, optional)
+					}
+					continue
+				}
+				if n > 0 {
 					continue
 				}
 				forms++
+				if len(empty) > 0 {
+					t.Errorf("%s: a browser sends nothing without %q", path, empty)
+				}
 				if saved := owner.want(http.StatusOK, path, shown.form(t, "save")); !strings.Contains(saved.body,
 					"Nothing was changed") {
 					t.Errorf("%s: %s", path, saved.body)
@@ -143,6 +171,9 @@ func TestSettingsStayAsTheyAre(t *testing.T) {
 		t.Errorf("only %d forms were sent", forms)
 	}
 }
+
+// neededFirst reports whether no record can be without a field of a form.
+func neededFirst(name string) bool { return name == "name" || name == "url" }
 
 // TestOwnersChangeASetting: what is saved is told in words and is in force at once; it can be taken back; what is wrong
 // stands at its field, and what was typed is kept.

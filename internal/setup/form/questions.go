@@ -3,6 +3,7 @@ package form
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"boon.example/internal/guid"
@@ -87,7 +88,9 @@ func questions(members []document.Member) (all []Question) {
 		} else if m.Also != "" {
 			all = append(all, Question{Name: m.Also, Ask: One, Options: merchant.RoleNames()})
 		}
-		q.Name, q.Required, q.Most = m.Name, m.Required, m.Most
+		// A mapping may be left out, and so may each field of it: a browser would not send a form in which it is empty.
+		// If only a part of a mapping is said, the reader of the set-up says what is missing.
+		q.Name, q.Required, q.Most = m.Name, m.Required && !strings.Contains(m.Name, "."), m.Most
 		all = append(all, q)
 	}
 	return all
