@@ -336,7 +336,7 @@ func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"25": "25", "25.5": "25.5", "25,50": "25.50", "$1,025.00": "1025.00",
 		"1.025,00 €": "1025.00", "USD 1'025.00": "1025.00", "1.234.567": "1234567", "1,234,567.8": "1234567.8", "5.": "5",
-		".5": "0.5", "US$ 5": "5", "1 025,00": "1025.00"} {
+		".5": "0.5", "US$ 5": "5", "1 025,00": "1025.00", "1 234 567.80 €": "1234567.80", "+5 '": "5"} {
 		if got, err := plainNumber(text, 2); err != nil || string(got) != want {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
@@ -345,6 +345,8 @@ func TestAmountsAreReadAsPeopleWriteThem(t *testing.T) {
 		"(5)": errNegative,
 		"":    errNoAmount, "$": errNoAmount, "1.2.3": errNoAmount, "1,23,456": errNoAmount, ".": errNoAmount,
 		"5/4":  errNoAmount,
+		"25+5": errNoAmount, "25 + 5": errNoAmount, "25 (30)": errNoAmount, "12€50": errNoAmount, "12 50": errNoAmount,
+		"1'0": errNoAmount, "1 2345": errNoAmount, "5-": errNegative, "€ -5": errNegative, "−5": errNegative,
 		"1..2": errNoAmount} {
 		if got, err := plainNumber(text, 2); !errors.Is(err, want) {
 			t.Errorf("%q: %q, %v", text, got, err)

@@ -273,21 +273,26 @@ func ofThousands(text, mark string) (money.Number, error) {
 	return money.Number(strings.Join(groups, "")), nil
 }
 
-// unsigned is an amount without a currency, spaces and apostrophes; ok is false of one below zero.
+// spaced is a number whose thousands are parted by spaces or apostrophes.
+var spaced = regexp.MustCompile("^[0-9]{1,3}([" + apartThousands + "][0-9]{3})+([.,][0-9]*)?$")
+
+// apartThousands are the marks between thousands that never stand before decimals.
+const apartThousands = " '’\u00a0\u202f\u2009"
+
+func isApart(r rune) bool { return strings.ContainsRune(apartThousands, r) }
+
+// unsigned is an amount without a currency and marks that are no part of it; ok is false of one below zero. Such marks
+// stand around the digits, or between thousands. Anywhere else they part two numbers, as in 25 + 5 and 12€50.
 func unsigned(text string) (_ string, ok bool) {
 	below := strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")")
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r >= '0' && r <= '9', r == '.', r == ',':
-			return r
-		case r == '-' || r == '−':
-			below = true
-			return -1
-		case strings.ContainsRune("'’()+ \u00a0\u202f\u2009", r), unicode.Is(unicode.Sc, r):
-			return -1
-		}
-		return r
-	}, strings.TrimFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsSpace(r) }))
+	text = strings.TrimFunc(text, func(r rune) bool {
+		below = below || r == '-' || r == '−'
+		return strings.ContainsRune("()+-−", r) || isApart(r) || unicode.IsLetter(r) || unicode.IsSpace(r) ||
+			unicode.Is(unicode.Sc, r)
+	})
+	if spaced.MatchString(text) {
+		text = strings.Join(strings.FieldsFunc(text, isApart), "")
+	}
 	return text, !below
 }
 
