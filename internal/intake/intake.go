@@ -83,6 +83,9 @@ type Report struct {
 	Guessed []imports.Guessed
 	// Differs are sentences about what was expected and is not so.
 	Differs []*phrase.Phrase
+	// Moved tells that nothing is wrong with the order but that another process is carrying it out: it wrote gifts of
+	// Begun while the file was read, or began the import only then, and Begun is nil.
+	Moved bool
 }
 
 // Refuses reports whether the order is not to be carried out.
@@ -131,15 +134,38 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 			r.other += n
 		}
 	}
-	if m := r.Begun; m != nil && (r.other > 0 || r.written != m.Staged) {
-		text, err := whyOther(ctx, s, m)
-		if err != nil {
-			return nil, err
-		}
-		r.Differs = append(r.Differs, text)
-	}
 	r.compare(o)
-	return r, nil
+	return r, r.compareBegun(ctx, s, o)
+}
+
+// compareBegun notes that the gifts that an import has written are not those that the file comes to. Where the import
+// began only while the file was read, its gifts stood in the way of their own lines.
+func (r *Report) compareBegun(ctx context.Context, s Store, o *Order) error {
+	m := r.Begun
+	switch {
+	case m != nil && r.other == 0 && r.written == m.Staged, m == nil && !r.Refuses(o):
+		return nil
+	case m == nil:
+		is, err := begun(ctx, s, o, r.File)
+		if err != nil || is == nil {
+			return err
+		}
+		r.Moved = true
+		r.Differs = append(r.Differs, goesOn(is))
+		return nil
+	}
+	other, err := moved(ctx, s, m)
+	if err != nil {
+		return err
+	}
+	text := goesOn(m)
+	if !other {
+		text = phrase.New("Import %s of this file was begun with another set-up, and the file comes to other gifts now. "+
+			"Undo that import, and begin again.", m.ID)
+	}
+	r.Moved = other && len(r.Differs) == 0
+	r.Differs = append(r.Differs, text)
+	return nil
 }
 
 // judge goes through the lines of a file, and counts the cards that the import has written.
@@ -179,15 +205,10 @@ func (r *Report) readWhole(file io.ReadSeeker) error {
 	return nil
 }
 
-// whyOther says why the gifts that an import has written are not those that its file comes to.
-func whyOther(ctx context.Context, s Store, m *Import) (*phrase.Phrase, error) {
-	other, err := moved(ctx, s, m)
-	if other {
-		return phrase.New("Another process goes on with import %s of this file. Wait until that process has ended. "+
-			"Then give the same command once more: it goes on, or says that the import is finished.", m.ID), err
-	}
-	return phrase.New("Import %s of this file was begun with another set-up, and the file comes to other gifts now. "+
-		"Undo that import, and begin again.", m.ID), err
+// goesOn says that somebody else is at an import.
+func goesOn(m *Import) *phrase.Phrase {
+	return phrase.New("Another process goes on with import %s of this file. Wait until that process has ended. "+
+		"Then give the same command once more: it goes on, or says that the import is finished.", m.ID)
 }
 
 // moved reports whether an import is not as it was read: another process goes on with it.

@@ -19,6 +19,7 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/face/api/manage"
 	"boon.example/internal/gift"
+	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/intake"
 	"boon.example/internal/merchant"
@@ -470,4 +471,61 @@ func TestImportThatAnotherInstanceWrites(t *testing.T) {
 	if len(failures) != 1 {
 		t.Errorf("the operator is told of %v", failures)
 	}
+}
+
+// twice is a store in which something happens while a file is checked.
+type twice struct {
+	keptImports
+	meanwhile atomic.Pointer[func()]
+}
+
+func (s *twice) TakenCodes(ctx context.Context, account guid.ID, wanted []codes.VoucherCode) (
+	map[codes.VoucherCode]intake.Taken, error) {
+	if do := s.meanwhile.Swap(nil); do != nil {
+		(*do)()
+	}
+	return s.keptImports.TakenCodes(ctx, account, wanted)
+}
+
+// TestImportIsConfirmedTwiceAtOnce: whoever confirms a file twice is told of the one import, and not that the file is
+// wrong, wherever the first one is meanwhile.
+func TestImportIsConfirmedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	const confirmed = "expectCount=3&expectTotal=61.75"
+	waiting := make(chan func(context.Context), 10)
+	var s twice
+	w := newWorld(t, func(c *config) {
+		s.keptImports, c.Imports.Store = c.Imports.Store, &s
+		c.Imports.Background = func(run func(context.Context)) { waiting <- run }
+	})
+	a := w.declare(merchant.CodeForm{Digits: 16})
+	while := func(do func()) { s.meanwhile.Store(&do) }
+
+	one := w.upload(confirmed, threeCards).want(200, "import.state", "STAGED").at("import.importID")
+	while(func() { (<-waiting)(t.Context()) })
+	w.upload(confirmed, threeCards).want(200, "import.importID", one, "import.state", "FINISHED", "importable", "true",
+		"gifts", "3").has("reasons", 0)
+	w.do("DELETE", base+"/imports/"+one, "").want(200)
+	(<-waiting)(t.Context())
+
+	while(func() {
+		o := &intake.Order{Account: a, From: merchant.FromOther, Count: -1, Progress: func(string, int, int) {}}
+		file := strings.NewReader(threeCards)
+		r, err := intake.Check(t.Context(), s.keptImports, o, file)
+		if err == nil {
+			_, err = intake.Bring(t.Context(), s.keptImports, o, r, file)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	w.upload(confirmed, threeCards).refused(409, refusal.RequestInProgress)
+	other := w.upload(confirmed, threeCards).want(200, "import.state", "FINISHED").at("import.importID")
+	w.get("/imports").want(200, "imports[0].importID", other).has("imports", 2)
+
+	w.do("DELETE", base+"/imports/"+other, "").want(200)
+	(<-waiting)(t.Context())
+	w.upload(confirmed, threeCards).want(200, "import.state", "STAGED")
+	while(func() { (<-waiting)(t.Context()) })
+	w.upload("expectCount=4&expectTotal=61.75", threeCards).refused(400, refusal.ValidationFailure, "file", "file")
 }

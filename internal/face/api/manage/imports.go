@@ -125,10 +125,31 @@ func ImportGifts(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
+	if u.report.Moved {
+		defer u.close()
+		return u.goesOn()
+	}
 	if err := cmp.Or(refused(u.order, u.report), u.bring()); err != nil {
 		u.close()
 		return ledger.Answer{}, err
 	}
+	return u.answer()
+}
+
+// goesOn tells of the import of the file, whose gifts were being written while the file was checked: somebody confirmed
+// it twice. Where the import began only then, nobody knows what the file came to: that has to be asked once more.
+func (u *uploaded) goesOn() (ledger.Answer, error) {
+	if u.report.Begun == nil {
+		return ledger.Answer{}, errUnderWay()
+	}
+	m, err := u.importOf(u.report.Begun.ID)
+	if err != nil {
+		return ledger.Answer{}, err
+	}
+	if m.State != intake.Staged && m.State != intake.Finished {
+		return ledger.Answer{}, errUnderWay()
+	}
+	u.report.Begun, u.report.Differs = m, nil
 	return u.answer()
 }
 
@@ -421,6 +442,11 @@ func (c *Call) foundImport() (*intake.Import, error) {
 	if err := cmp.Or(c.mayImport(), q.Err()); err != nil {
 		return nil, err
 	}
+	return c.importOf(id)
+}
+
+// importOf is the import of the account with an id.
+func (c *Call) importOf(id guid.ID) (*intake.Import, error) {
 	all, err := c.Imports.Store.Imports(c.Context(), c.Account.ID)
 	if err != nil {
 		return nil, service.Stored(err)
