@@ -652,6 +652,7 @@ func TestTheFirstAccount(t *testing.T) {
 	if page = b.want(http.StatusOK, to+"staff", nil); !strings.Contains(page.body, "nora@example.com") {
 		t.Errorf("the staff are %s", page.body)
 	}
+	b.givesPresents(to)
 	s.browser().want(http.StatusNotFound, first, nil)
 	s.browser().want(http.StatusNotFound, first, answers)
 	if err := s.stop(); err != nil {
@@ -660,6 +661,37 @@ func TestTheFirstAccount(t *testing.T) {
 	s.run(c)
 	if len(links) != 2 {
 		t.Error("an installation with an account makes a link")
+	}
+}
+
+// givesPresents makes a promotion in an account and sends a gift of it, on paper: nothing else has to be set up first.
+// What the promotion lacks is told in words of the console.
+func (b *browser) givesPresents(home string) {
+	b.Helper()
+	made := b.want(http.StatusOK, home+"setup/promotions/new", nil).form(b.T, "save")
+	made.Set("name", "Winter")
+	if saved := b.want(http.StatusOK, home+"setup/promotions/new", made); !strings.Contains(saved.body, "Winter") {
+		b.Fatalf("the promotion: %s", saved.body)
+	}
+	promotions := b.want(http.StatusOK, home+"setup/promotions", nil).links("promotions/")
+	promotion := home + "setup/" + promotions[len(promotions)-1]
+	send := b.want(http.StatusOK, home+"send", nil)
+	present := url.Values{"key": {"winter"}, "value": {"5"}, "to": {"paper"}, "recipient": {"Finn"}, "how": {"present"},
+		"promotion": regexp.MustCompile(`<option value="([^"]+)"[^>]*>Winter<`).FindStringSubmatch(send.body)[1:]}
+	refused := b.want(http.StatusBadRequest, home+"send", present).body
+	for _, told := range []string{"<p>This promotion does not say for how many days", "<p>This promotion has no terms."} {
+		if !strings.Contains(refused, told) {
+			b.Errorf("nothing is said of %q: %s", told, refused)
+		}
+	}
+	changed := b.want(http.StatusOK, promotion, nil).form(b.T, "save")
+	changed.Set("validForDays", "30")
+	changed.Set("terms.en", "One for each guest.")
+	b.want(http.StatusOK, promotion, changed)
+	for range 2 { // as when the button is pressed twice
+		if page := b.want(http.StatusOK, home+"send", present); !strings.Contains(page.body, "/print.pdf") {
+			b.Errorf("the present: %s", page.body)
+		}
 	}
 }
 

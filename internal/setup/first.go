@@ -34,9 +34,10 @@ func (q *First) file() (f *File, account, location guid.ID, err error) {
 	type record = map[string]any
 	text, err := yaml.Marshal(record{"accounts": []record{{
 		"id": account.String(), "name": q.Name, "currency": q.Currency, "timeZone": q.Zone, "language": string(q.Language),
-		"subscriptions": []record{{"program": merchant.BusinessProgram.ID.String(), "reloadable": true}},
-		"locations":     []record{{"id": location.String(), "name": q.Location}},
-		"storefronts":   []record{{"id": draw().String(), "name": q.Name}},
+		"subscriptions": []record{{"program": merchant.BusinessProgram.ID.String(), "reloadable": true},
+			{"program": merchant.PromotionalProgram.ID.String()}}, // so that promotions need nothing else
+		"locations":   []record{{"id": location.String(), "name": q.Location}},
+		"storefronts": []record{{"id": draw().String(), "name": q.Name}},
 	}}})
 	if err != nil {
 		return nil, account, location, fmt.Errorf("writing the first account: %w", err)

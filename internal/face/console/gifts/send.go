@@ -9,10 +9,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/calendar"
 	"boon.example/internal/contact"
 	"boon.example/internal/face/console/desk"
 	"boon.example/internal/gift"
 	"boon.example/internal/gift/operation"
+	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
@@ -97,7 +99,10 @@ func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 	texts := r.Said(e)
 	for n, m := range e.Messages {
 		path := m.Path + string(m.Field)
-		if field := fieldsOfSend[path[strings.LastIndexByte(path, '.')+1:]]; field != "" {
+		member := path[strings.LastIndexByte(path, '.')+1:]
+		if lacking := lackingIn(promotionOf(r), member); lacking != "" {
+			texts[n] = r.Locale.Text(lacking)
+		} else if field := fieldsOfSend[member]; field != "" {
 			if strings.TrimSpace(r.HTTP.PostForm.Get(field)) == "" {
 				texts[n] = r.Locale.Text("console.send.missing")
 			}
@@ -105,6 +110,40 @@ func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 		}
 	}
 	return texts
+}
+
+// lackingIn is the text about what a promotion must say before a form can send its gifts; "": it says that. The form has
+// no fields for it.
+func lackingIn(p *merchant.Promotion, member string) string {
+	switch {
+	case p == nil:
+	case member == "validForDays" && p.ValidForDays == 0:
+		return "console.send.no-days"
+	case member == "promotionalTerms" && p.Terms == "":
+		return "console.send.no-terms"
+	}
+	return ""
+}
+
+// promotionOf is the promotion that a form names; nil: the account has no such one.
+func promotionOf(r *desk.Request) *merchant.Promotion {
+	id, err := guid.Parse(strings.TrimSpace(r.HTTP.PostForm.Get("promotion")))
+	if err != nil {
+		return nil
+	}
+	return r.Account.Promotion(id)
+}
+
+// beginOf is from when a present is valid if its promotion does not say it: from the day on which it is sent. The form
+// has no field for it. A moment would be another one when the form is sent once more, which then would not repeat the
+// first request.
+func beginOf(r *desk.Request, g map[string]any) time.Time {
+	day := r.Now
+	if at, later := g["deliveryDate"].(string); later {
+		day, _ = time.Parse(time.RFC3339, at) // which orderAround wrote
+	}
+	y, m, d := day.In(r.Account.Zone).Date()
+	return calendar.FromWall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), r.Account.Zone)
 }
 
 // send sends a gift, once for each form that was shown, and leads to its page. That of a printed gift is shown with the
@@ -208,6 +247,9 @@ func orderAround(r *desk.Request, typed func(string) string, g map[string]any) (
 	}
 	if typed("how") == asPresent {
 		order["paymentMethodID"], order["promotionID"] = 4, typed("promotion")
+		if p := promotionOf(r); p != nil && p.ValidStarting.IsZero() {
+			order["validStarting"] = beginOf(r, g).Format(time.RFC3339)
+		}
 		return order, nil
 	}
 	order["paymentMethodID"] = 2
