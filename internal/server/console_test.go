@@ -596,6 +596,13 @@ func TestProvingOnceMore(t *testing.T) {
 			t.Errorf("%s leads to %q", path, a.header.Get("Location"))
 		}
 	}
+	// A form that would be lost on the way there is not shown before.
+	for _, page := range []string{"staff", "tills"} {
+		body := ann.want(http.StatusOK, harborConsole+page, nil).body
+		if strings.Contains(body, `name="name"`) || !strings.Contains(body, "confirm?to="+page) {
+			t.Errorf("%s asks for what is lost then: %s", page, body)
+		}
+	}
 	old := ann.token()
 	ann.want(http.StatusForbidden, harborConsole+"confirm", url.Values{"password": {"wrong"}, "to": {"staff"}})
 	a := ann.want(http.StatusSeeOther, harborConsole+"confirm", url.Values{"password": {words}, "to": {"staff"}})

@@ -416,6 +416,15 @@ func (r *Request) By() merchant.Actor {
 // ToConfirm leads to where the member proves who they are, and from there on.
 func (r *Request) ToConfirm(to string) View { return View{To: Home(r.Account.ID) + "confirm?to=" + to} }
 
+// ConfirmFirst is where the member proves who they are before a page shows a form that asks for it, so that nothing is
+// typed in vain; "": they did.
+func (r *Request) ConfirmFirst(page string) string {
+	if r.Session.Proven(r.Real) {
+		return ""
+	}
+	return r.ToConfirm(page).To
+}
+
 // Address is one with a query.
 func Address(path string, q url.Values) string {
 	if len(q) == 0 {

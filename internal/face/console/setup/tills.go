@@ -30,6 +30,7 @@ type tillsShown struct {
 	Tills     []tillRow
 	Locations []merchant.Location
 	Wrong     []string // why a form was refused
+	Confirm   string   // where the owner proves who they are first; "": they did
 	New       string   // the name of a till that was made just now; "": none was
 	Link      string   // that pairs its device, once, within 15 minutes
 	QR        template.HTML
@@ -47,7 +48,7 @@ func tills(r *desk.Request, shown tillsShown) (desk.View, error) {
 	if err := r.Operate(http.MethodGet, "/tills", "", nil, &shown); err != nil {
 		return desk.View{}, err
 	}
-	shown.Locations = r.Account.Locations
+	shown.Locations, shown.Confirm = r.Account.Locations, r.ConfirmFirst("tills")
 	v := desk.View{Template: "tills.html", Title: "console.tills", Data: &shown}
 	if shown.Wrong != nil {
 		v.Status = http.StatusUnprocessableEntity

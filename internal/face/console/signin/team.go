@@ -33,6 +33,7 @@ type team struct {
 	Table     []right
 	Locations []merchant.Location
 	Wrong     []string // why a form was refused; nil: none was
+	Confirm   string   // where the owner proves who they are first; "": they did
 	Typed     staff.Member
 	Link      string // an invitation that was made just now; "": none was
 	For       staff.Member
@@ -89,6 +90,7 @@ func (f *pages) teamAfter(r *desk.Request, shown team, err error) (desk.View, er
 		shown.Typed.Role = staff.Cashier // nobody becomes an owner by not looking
 	}
 	shown.Roles, shown.Table, shown.Locations = staff.Roles(), rights(), r.Account.Locations
+	shown.Confirm = r.ConfirmFirst("staff")
 	return desk.View{Template: "staff.html", Title: "console.staff", Status: status, Data: shown}, nil
 }
 
