@@ -394,7 +394,7 @@ func TestStaffSendGifts(t *testing.T) {
 	for name, wrong := range map[string]url.Values{
 		"Value":                  {"value": {"a lot"}},
 		"Number of the sale":     {"reference": {""}},
-		"First name of who pays": {"first": {""}},
+		"Buyer&#39;s first name": {"first": {""}},
 	} {
 		a := manager.want(http.StatusBadRequest, path, filled(wrong))
 		if !strings.Contains(a.body, name+": ") || !strings.Contains(a.body, `value="ana@example.com"`) {

@@ -72,10 +72,10 @@ func (m *told) shown(r *desk.Request) shown {
 
 // listShown is what the list of imports shows.
 type listShown struct {
-	Imports         []shown
-	New, Export     string // addresses; "": the member may not
-	Declared        bool   // the account has declared the codes of another system
-	Forms, FormsFor string // where that is done, and who may do it
+	Imports     []shown
+	New, Export string // addresses; "": the member may not
+	Declared    bool   // the account has declared the codes of another system
+	Forms       string // where that is done
 }
 
 // list lists the imports.
@@ -85,7 +85,7 @@ func list(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	may, home := r.Member.Role.May(), desk.Home(r.Account.ID)
-	is := listShown{Declared: len(r.Account.ImportedCodes) > 0, Forms: home + "setup"}
+	is := listShown{Declared: len(r.Account.ImportedCodes) > 0, Forms: home + "setup/old-cards"}
 	if may.Has(mayBringIn) {
 		is.New = home + "imports/new"
 	}

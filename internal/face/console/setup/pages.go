@@ -221,10 +221,7 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 	if err != nil {
 		return desk.View{}, err
 	}
-	shown := struct {
-		Section string
-		All     []listed
-	}{Section: s.name}
+	var shown struct{ All []listed }
 	of, questions := p.forms(r, account), s.inShort()
 	records, _ := account[s.list].([]any)
 	var takers []string // keys that take cards that are taken at tills only, where there may be such cards
@@ -240,7 +237,8 @@ func (p *pages) section(r *desk.Request) (desk.View, error) {
 	slices.SortFunc(shown.All, func(a, b listed) int {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
-	return desk.View{Template: "setup-list.html", Title: "console.setup." + s.name, Data: shown}, nil
+	add := &desk.Link{Text: r.Locale.Text("console.setup.add"), To: s.name + "/new"}
+	return desk.View{Template: "setup-list.html", Title: "console.setup." + s.name, Action: add, Data: shown}, nil
 }
 
 // inShort are the questions whose answers a list may show. Tables, with all that could be chosen in each row, are none.
