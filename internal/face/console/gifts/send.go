@@ -112,8 +112,8 @@ func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 	return texts
 }
 
-// lackingIn is the text about what a promotion must say before a form can send its gifts; "": it says that. The form has
-// no fields for it.
+// lackingIn is the text about what a promotion must say before a form, which has no fields for it, can send its gifts;
+// "": it says that.
 func lackingIn(p *merchant.Promotion, member string) string {
 	switch {
 	case p == nil:
