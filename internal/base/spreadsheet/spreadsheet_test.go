@@ -22,6 +22,14 @@ func TestText(t *testing.T) {
 		"\t=1":           "'\t=1",
 		"'=1":            "''=1",
 		"''=1":           "'''=1",
+		// another cell or row, to a spreadsheet that parts cells by semicolons
+		"Ana;=A(1);":                      "Ana;'=A(1);",
+		"Ana;'=A(1)":                      "Ana;''=A(1)",
+		"=1;+B(2)":                        "'=1;'+B(2)",
+		"Hi\r\n=cmd|' /C calc'!A0\r\nBye": "Hi\r\n'=cmd|' /C calc'!A0\r\nBye",
+		"Thanks ;-)":                      "Thanks ;-)",
+		"Hi\n- Bob\n- Ann":                "Hi\n- Bob\n- Ann",
+		"a, =B(1)":                        "a, =B(1)",
 	} {
 		if got := spreadsheet.Text(text); got != want {
 			t.Errorf("Text(%q) = %q, want %q", text, got, want)
@@ -51,7 +59,7 @@ func TestDigits(t *testing.T) {
 
 // FuzzText: whatever a text is, it comes back, and what is written is no formula.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"", "=", "'=", "''", "'a", "+1", "＝"} {
+	for _, text := range []string{"", "=", "'=", "''", "'a", "+1", "＝", "a;=A(1)", "a;'=A(1)\n'-(", "\r=A(", ";"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
