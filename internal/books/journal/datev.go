@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"boon.example/internal/base/phrase"
+	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/books"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -146,7 +147,9 @@ func datevRow(e *Entry, p *Posting) string {
 	info := 48
 	for _, about := range [][2]string{{"Programm", p.Program}, {"Verkauft in", p.Sold}, {"Standort", p.Place},
 		{"Anzahl", strconv.FormatInt(p.Count, 10)}, {"Umsatzsteuer", datevVAT(p)}} {
-		if text := ansi(cell(about[1]), datevInfo); text != "" {
+		// In Windows-1252, a sign that looks like = is one.
+		text := spreadsheet.Text(ansi(plain(about[1]), datevInfo))
+		if text = text[:min(len(text), datevInfo)]; text != "" {
 			cells[info], cells[info+1] = about[0], text
 			info += 2
 		}

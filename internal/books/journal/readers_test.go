@@ -264,6 +264,9 @@ func datevCells(line string, expressions []*regexp.Regexp) (cells []string, _ er
 		if !expressions[len(cells)].MatchString(cell) {
 			return nil, fmt.Errorf("cell %d, %s, is not as DATEV says: %s", len(cells)+1, cell, expressions[len(cells)])
 		}
+		if len(cell) > 1 && strings.ContainsRune("=+-@", rune(cell[1])) {
+			return nil, fmt.Errorf("a spreadsheet may take %s for a formula", cell)
+		}
 		cells, rest = append(cells, strings.Trim(cell, `"`)), rest[end+1:]
 	}
 	if len(cells) != len(expressions) {

@@ -87,7 +87,7 @@ func same(a, b sums) bool { return maps.EqualFunc(a, b, maps.Equal[balance, bala
 // hostile are names that mean something to a program that reads a journal.
 var hostile = []string{"", "Gift cards", `Bob's "best"`, "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "a;b", "a,b",
 	"two\nlines", "\r\n2026-01-01 x\n  a  1\n  b", "date:2001-01-01", "[2001-01-01]", "; x", "a\tb", "  wide  gap  ",
-	"Café Ķēķava", "東京", "🎁", "\u202egnihtyna", "a\u2028b", "\xff\xfe", "＝1+1", "x  (y)", "€ 5 – „so“",
+	"Café Ķēķava", "東京", "🎁", "\u202egnihtyna", "a\u2028b", "\xff\xfe", "＝1+1", "⁼1+1", "﹢1+1", "x  (y)", "€ 5 – „so“",
 	strings.Repeat("long ", 100), strings.Repeat("ﷺ", 50), `""`, `";"`, "a \\ b", "'", "#", "%", "{", "<b>"}
 
 // TestJournalsAreReadBack: whoever reads a journal has on each day, in each account, what was booked.
