@@ -86,7 +86,19 @@ type Passkey struct {
 	Credential json.RawMessage `json:"credential"` // as the library for it writes it
 	Device     string          `json:"device"`     // where it was made
 	AddedAt    time.Time       `json:"addedAt"`
-	UsedAt     time.Time       `json:"usedAt,omitzero"`
+	// when it was asked for, where it was shown last
+	UsedAt time.Time `json:"usedAt,omitzero"`
+}
+
+// Use takes a passkey that was shown, and says when it had been asked for. It refuses one that was asked for no later
+// than when it was taken last: an answer is of use once. Only browsers keep challenges, and whoever has a copy of what
+// a browser sent has challenge and answer.
+func (p *Passkey) Use(askedAt time.Time, credential json.RawMessage) bool {
+	if !askedAt.After(p.UsedAt) {
+		return false
+	}
+	p.Credential, p.UsedAt = credential, askedAt.UTC()
+	return true
 }
 
 // Device is a browser from which a member signed in. It shows a token of its own, of which the hash is kept.

@@ -187,11 +187,12 @@ func (f *pages) takePasskey(r *desk.Request) (desk.View, error) {
 	if !ok {
 		return desk.View{}, errPasskey
 	}
-	return f.enterWithPasskey(r, &user.Member, credential)
+	return f.enterWithPasskey(r, &user.Member, credential, s.Expires.Add(-ceremony))
 }
 
 // enterWithPasskey begins a session, or goes on with one that is proven now.
-func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *webauthn.Credential) (desk.View, error) {
+func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *webauthn.Credential,
+	askedAt time.Time) (desk.View, error) {
 	kept, err := json.Marshal(credential)
 	if err != nil {
 		return desk.View{}, fmt.Errorf("keeping a passkey: %w", err)
@@ -206,11 +207,10 @@ func (f *pages) enterWithPasskey(r *desk.Request, m *staff.Member, credential *w
 	const what phrase.Kept = "%s signed in to the console with a passkey"
 	v, err := f.enterAs(r, m, &begun, what.Say(m.Name), func(is *staff.Member) error {
 		at := slices.IndexFunc(is.Passkeys, func(p staff.Passkey) bool { return bytes.Equal(p.ID, credential.ID) })
-		if at < 0 {
+		is.Passkeys = slices.Clone(is.Passkeys)
+		if at < 0 || !is.Passkeys[at].Use(askedAt, kept) {
 			return errPasskey
 		}
-		is.Passkeys = slices.Clone(is.Passkeys)
-		is.Passkeys[at].Credential, is.Passkeys[at].UsedAt = kept, begun.Session.SeenAt
 		return nil
 	})
 	if err == nil {
