@@ -3,6 +3,7 @@ package till
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,7 +26,11 @@ type line struct {
 	to      string
 	cut     atomic.Int32
 	tooMuch atomic.Bool // the day's list is told to leave something out
+	late    atomic.Pointer[late]
 }
+
+// late has the next list of a day wait once it is made.
+type late struct{ made, goes chan struct{} }
 
 // How calls end on a line. Pages still come through, but where it is gone.
 const (
@@ -68,6 +73,15 @@ func (l *line) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if l.tooMuch.Load() && r.URL.Path == "/till/today" {
 		body = bytes.Replace(body, []byte(`"complete":true`), []byte(`"complete":false`), 1)
 	}
+	if r.URL.Path == "/till/today" {
+		if late := l.late.Swap(nil); late != nil {
+			close(late.made)
+			select {
+			case <-late.goes:
+			case <-r.Context().Done():
+			}
+		}
+	}
 	for name, values := range answer.Header {
 		w.Header()[name] = values
 	}
@@ -109,6 +123,51 @@ func cutOff(w http.ResponseWriter) {
 		return
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// TestLateDay: a list of the day that comes after a newer one, or not at all, leaves the newer one as it is; and where
+// none comes, nothing is shown that somebody else was shown before.
+func TestLateDay(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	if s == nil {
+		return
+	}
+	l := newLine(t, s.server.URL)
+	first := &late{make(chan struct{}), make(chan struct{})}
+	l.late.Store(first)
+	d := s.till("Counter 1", l.URL)
+	d.at("home")
+	js[*string](d, `globalThis.ended = 0; addEventListener("boon-line", () => ended++); null`)
+	d.tap(".open-today")
+	<-first.made // the list is made, with nothing in it
+	asked := js[float64](d, `ended`)
+	d.tap(".today .back")
+	d.find(s.sell("25.50"), "$25.50")
+	d.tap(".all")
+	d.tap("button.take")
+	d.shows("h1", "Taken")
+	d.tap(".next")
+	d.at("home")
+	d.tap(".open-today")
+	d.shows(".today .totals", "$25.50")
+	close(first.goes)
+	// look-up, redemption and this list came before it, unless the page had given it up already
+	d.until("the late list is not there", fmt.Sprintf("ended >= %v", asked+4))
+	if got := d.text(".today"); !strings.Contains(got, "$25.50") || strings.Contains(got, "Nothing yet") {
+		t.Errorf("an older list is shown:\n%s", got)
+	}
+	if got := d.text(".today .error"); got != "" {
+		t.Errorf("an older list that did not come is told of: %s", got)
+	}
+	d.tap(".today .back")
+	d.at("home")
+	l.cut.Store(gone)
+	d.tap(".open-today")
+	d.shows(".today .error", "No answer")
+	if got := d.text(".today"); strings.Contains(got, "25.50") {
+		t.Errorf("without a line it shows what was shown before:\n%s", got)
+	}
 }
 
 // find types the digits of a gift and waits until it is shown.

@@ -8,7 +8,7 @@ import { scanned as giftIn, foreign, Wedge } from "./scanner.js";
 import { play } from "./sound.js";
 import { keypad } from "./keypad.js";
 import { clock, known, language, money, number, t } from "./words.js";
-import { showToday } from "./today.js";
+import { clearToday, showToday } from "./today.js";
 
 const $ = (selector, within = document) => within.querySelector(selector);
 const views = Object.fromEntries([...document.querySelectorAll("[data-view]")].map((v) => [v.dataset.view, v]));
@@ -923,16 +923,21 @@ function ask({ title, text, yes, four = false }) {
 
 let day = ""; // that is shown; "": today
 let shop = false; // what all tills of the shop did
+let opened = 0; // how often a day was asked for
 
 async function openToday() {
   if (busy || (result && !ended(result))) return;
   if (result) seen(result);
   sale = [];
+  if (view !== "today") clearToday(views.today);
   show("today");
-  const asked = day + shop;
+  const asked = ++opened;
   const answer = await api.today(day, shop);
-  if (view !== "today" || asked !== day + shop || lost(answer)) return;
-  if (answer?.status !== 200) return complain(problemText(answer));
+  if (view !== "today" || asked !== opened || lost(answer)) return; // a newer one is
+  if (answer?.status !== 200) {
+    clearToday(views.today);
+    return complain(problemText(answer));
+  }
   const which = $(".which", views.today);
   which.hidden = !answer.body.mayShop;
   which.value = shop ? "shop" : "";

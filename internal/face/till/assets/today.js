@@ -6,6 +6,12 @@ import { clock, day, money, number, t } from "./words.js";
 /** The operation that each kind of entry comes from. */
 const operations = { REDEMPTION: "redeem-gift", ACTIVATION: "activate-gift", RELOAD: "reload-gift", CASH_OUT: "cash-out-gift" };
 
+/** clearToday takes away what somebody was shown of a day. */
+export function clearToday(view) {
+  for (const e of view.querySelectorAll(".which, .who, .empty, .full, .print")) e.hidden = true;
+  for (const e of view.querySelectorAll(".date, .error")) e.textContent = "";
+}
+
 /**
  * showToday fills the view; reverse(entry, amount, operation) is called for the undo of an entry,
  * and receipt(entry) for its receipt.
