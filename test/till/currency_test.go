@@ -8,12 +8,12 @@ import (
 )
 
 // currencySetUp is a shop in another currency; its gaps are for an id, the currency and a number in the ids.
-const currencySetUp = `  - id: ` + prefix + `%[2]s1
+var currencySetUp = `  - id: ` + prefix + `%[2]s1
     name: Shop in %[1]s
     currency: %[1]s
     maxGiftValue: 100000
     language: en
-    timeZone: Asia/Tokyo
+    timeZone: ` + noon() + `
     subscriptions: [{program: ` + gifts + `}]
     locations: [{id: ` + prefix + `%[2]s2, name: Main street, jurisdiction: JP}]
     storefronts: [{id: ` + prefix + `%[2]s3, name: Web shop}]
