@@ -74,6 +74,7 @@ var giftColumns = []column[*gift.Gift]{
 	{"storefrontID", false, func(_ *Options, g *gift.Gift) string { return id(g.Card.Purchase.StorefrontID) }},
 	{"orderID", false, func(_ *Options, g *gift.Gift) string { return id(g.OrderID) }},
 	{"voucherID", false, func(_ *Options, g *gift.Gift) string { return id(g.ID) }},
+	{"tillsOnly", true, func(_ *Options, g *gift.Gift) string { return strconv.FormatBool(g.OnlyAtTills()) }},
 }
 
 // entryColumns are those of an entry. Amounts are in currency; without currency they are pieces.

@@ -36,6 +36,7 @@ const (
 	Ended        Field = "ended"       // when, why or whether the old system ended the gift: it refuses such a gift
 	Promotional  Field = "promotional" // refuses a gift that nobody paid for
 	Held         Field = "held"        // refuses a gift of which a part is held
+	TillsOnly    Field = "tillsOnly"   // whether another Boon has the card taken at tills only
 	Kind         Field = "kind"        // refuses what is no gift, such as a discount in a list of coupons
 )
 
@@ -46,7 +47,7 @@ func (f Field) about() bool { return f == Recipient || f == Contact || f == Refe
 // Fields are all of them.
 func Fields() []Field {
 	return []Field{Code, Balance, Quantity, Label, Program, Organization, ValidUntil, IssuedAt, Recipient, Contact,
-		Reference, Customer, PIN, ValidFrom, Currency, State, Ended, Promotional, Held, Kind}
+		Reference, Customer, PIN, ValidFrom, Currency, State, Ended, Promotional, Held, TillsOnly, Kind}
 }
 
 // Format says how the export of a system is read. The formats are data: maps/*.yaml.

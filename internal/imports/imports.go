@@ -33,6 +33,7 @@ type Line struct {
 	Reference  string
 	Customer   string // "": it is linked to none
 	PIN        string // "": it has none
+	TillsOnly  bool   // whatever its code is, it is taken at tills only
 }
 
 // Problem is why a line is not taken.

@@ -319,6 +319,8 @@ func TestFilesFromHell(t *testing.T) {
 		{"a place", "code,balance,organization\nAAAA1111,5,x\n", "[{2 organization The account has no such", 0},
 		{"a PIN as boon export writes it", "code,balance,pin\nAAAA1111,5,0-0-4-2\nBBBB2222,5,1-2-3 456\n", "", 2},
 		{"a PIN", "code,balance,pin\nAAAA1111,5,12\n", "[{2 pin A PIN has 4 to 12", 0},
+		{"a card for tills only with a PIN", "code,balance,pin,tillsOnly\nAAAA1111,5,4711,true\nBBBB2222,5,4711,false\n",
+			"[{2 tillsOnly A card with a PIN", 1},
 		{"a contact", "code,balance,contact\nAAAA1111,5,x@\n", "[{2 contact This is neither", 0},
 		{"many things", "code,balance,pin\nA_A1111,x,1\n",
 			"[{2 code A code has letters from A to Z and digits, and nothing else.} " +

@@ -38,6 +38,9 @@ func (r *Reader) read() {
 	if r.line.PIN = apart.Replace(unquoted(r.text(PIN))); r.line.PIN != "" && !gift.IsVerificationCode(r.line.PIN) {
 		r.wrong(PIN, "A PIN has %s.", gift.VerificationCodeForm)
 	}
+	if r.line.TillsOnly = says(r.text(TillsOnly)); r.line.TillsOnly && r.line.PIN != "" {
+		r.wrong(TillsOnly, "A card with a PIN is not for tills only.")
+	}
 	if code := r.text(Currency); code != "" && !strings.EqualFold(code, r.account.Currency.Code) {
 		r.wrong(Currency, "The account's currency is %s; a gift in another one cannot be taken.", r.account.Currency.Code)
 	}

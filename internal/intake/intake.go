@@ -130,7 +130,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	}
 	r.Forget()
 	for card, n := range kept {
-		if card.tillsOnly != (r.tillsOnly(o, card.length) && !card.pin) {
+		if card.tillsOnly != (card.asked || r.tillsOnly(o, card.length) && !card.pin) {
 			r.other += n
 		}
 	}
@@ -181,7 +181,7 @@ func (r *Report) judge(ctx context.Context, s Store, o *Order, file io.ReadSeeke
 			if r.written++; len(problems) > 0 || !was.is(&line, o.Account) {
 				r.other++
 			}
-			kept[keptCard{len(line.Code.Reveal()), line.PIN != "", was.TillsOnly}]++
+			kept[keptCard{len(line.Code.Reveal()), line.PIN != "", line.TillsOnly, was.TillsOnly}]++
 		}
 		return nil
 	})
@@ -249,8 +249,10 @@ func (r *Report) tillsOnly(o *Order, length int) bool {
 
 // keptCard is what of a card that is written says whether it is to be taken at tills only.
 type keptCard struct {
-	length         int // of its code
-	pin, tillsOnly bool
+	length    int // of its code
+	pin       bool
+	asked     bool // by its line
+	tillsOnly bool
 }
 
 // compare notes what is not as it was expected.
@@ -536,7 +538,7 @@ func (w *writer) gift(line imports.Line) (gift.Gift, gift.Entry, error) {
 		Voucher: gift.Voucher{ID: w.id(), AccountID: a.ID, OrderID: w.m.ID, ProgramID: line.ProgramID,
 			LocationID: line.LocationID, Item: line.Item, Currency: a.Currency, Funded: line.Balance, Balance: line.Balance,
 			ValidFrom: line.ValidFrom, ValidUntil: line.ValidUntil, CustomerID: line.Customer, Verification: line.PIN,
-			TillsOnly: line.PIN == "" && w.report.tillsOnly(w.order, len(line.Code.Reveal()))},
+			TillsOnly: line.TillsOnly || line.PIN == "" && w.report.tillsOnly(w.order, len(line.Code.Reveal()))},
 		Card: gift.Card{Code: line.Code, Token: token, Label: line.Label, Recipient: line.Recipient, Contact: line.Contact,
 			Method: methodFor(line.Contact), DesignID: a.DesignFor(line.LocationID), DeliveryZone: zoneOf(a).String(),
 			Purchase: gift.Purchase{Reference: line.Reference}},

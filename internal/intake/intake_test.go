@@ -191,6 +191,43 @@ func TestCustomersComeAlong(t *testing.T) {
 	w.verify(t)
 }
 
+// TestCardsOfAnotherBoonStayForTillsOnly: a card that its line has taken at tills only stays so, though nobody would
+// guess its code and no such cards were asked for. An import that was interrupted goes on with it.
+func TestCardsOfAnotherBoonStayForTillsOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.order()
+	o.TillsOnly = false
+	at := 0 // how many imports of two cards there were
+	for ended := false; !ended; {
+		at++
+		file := strings.NewReader(fmt.Sprintf("code,balance,tillsOnly\n600600000000%04d,10,true\n600600000050%04d,10,false\n",
+			at, at))
+		_, _, err := w.run(t.Context(), &killed{w.Store, at, true}, o, file)
+		if ended = err == nil; !ended && !errors.Is(err, errKilled) {
+			t.Fatalf("step %d: %v", at, err)
+		}
+		if _, _, err := w.run(t.Context(), w, o, file); err != nil {
+			t.Fatalf("after step %d: %v", at, err)
+		}
+	}
+	for n, want := range map[int]bool{at: true, 500_000 + at: false} {
+		g, err := w.GiftByCode(t.Context(), w.code(t, n))
+		if err != nil || g.OnlyAtTills() != want {
+			t.Errorf("card %d is taken at tills only: %v, want %v (%v)", n, g.OnlyAtTills(), want, err)
+		}
+		var out bytes.Buffer
+		to := export.Gifts(&out, export.Options{Format: export.JSON, Account: w.Account, At: w.asOf})
+		if err := errors.Join(to.Write(&g), to.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if said := fmt.Sprintf(`"tillsOnly":%v`, want); !strings.Contains(out.String(), said) {
+			t.Errorf("the export does not say %s: %s", said, out.String())
+		}
+	}
+	w.verify(t)
+}
+
 // TestItemsAlone: gifts of pieces come to no money. They are brought in all the same, with 0 as the total that is
 // expected, and the certificate is there again.
 func TestItemsAlone(t *testing.T) {
