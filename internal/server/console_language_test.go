@@ -120,3 +120,25 @@ func TestPagesAreInOneLanguage(t *testing.T) {
 		t.Errorf("of a page in English it finds %q", found)
 	}
 }
+
+// TestTimesAreWrittenOneWay: where the account says in which country it is, all times of a page are written as there,
+// those in its templates too.
+func TestTimesAreWrittenOneWay(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const business = harborConsole + "setup/business"
+	typed := owner.want(http.StatusOK, business, nil).form(t, "save")
+	typed.Set("country", "GB")
+	owner.want(http.StatusOK, business, typed)
+	gift := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`).VoucherID
+	american := regexp.MustCompile(`(January|February|March|April|May|June|July|August|September|October|November|` +
+		`December) \d+, \d{4}|\d\s?[AP]M`)
+	british := regexp.MustCompile(`\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d`)
+	for _, path := range []string{"gifts/" + gift, "staff", "audit"} {
+		page := owner.want(http.StatusOK, harborConsole+path, nil).body
+		if wrong := american.FindString(page); wrong != "" || !british.MatchString(page) {
+			t.Errorf("%s says %q: %s", path, wrong, page)
+		}
+	}
+}

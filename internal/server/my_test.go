@@ -108,7 +108,7 @@ func TestMyGifts(t *testing.T) {
 	s.browser().want(http.StatusNotFound, link, nil)
 
 	list := ana.want(http.StatusOK, in.header.Get("Location"), nil).body
-	for _, part := range []string{"$15.50", "left of $25.00", "ends in " + mine.VoucherCode[8:], "Carla Diaz",
+	for _, part := range []string{"$15.50", "left of $25.00", "ends in\u00a0" + mine.VoucherCode[8:], "Carla Diaz",
 		`value="` + mine.VoucherID} {
 		if !strings.Contains(list, part) {
 			t.Errorf("the list lacks %q: %s", part, list)

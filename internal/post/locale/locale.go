@@ -370,6 +370,15 @@ func (l *Locale) Clock(t time.Time) string {
 	return t.Format(l.Text("clock"))
 }
 
+// Times tells apart how locales write days and times: those of which it is the same write them alike.
+func (l *Locale) Times() string {
+	if l.region == nil {
+		return string(l.language)
+	}
+	return fmt.Sprintf("%s %q", l.language, append([]string{l.region.Day, l.region.Short, l.region.Clock, l.region.AM,
+		l.region.PM}, l.region.Months...))
+}
+
 // Moment writes an instant in the zone that it has: March 30, 2026, 8:00 PM (New York time).
 func (l *Locale) Moment(t time.Time) string { return l.Text("moment", l.Day(t), l.Clock(t), l.zone(t)) }
 

@@ -59,7 +59,7 @@ const SignInPath = "/sign-in"
 type desk struct {
 	Config
 	secure bool // cookies go over TLS only
-	looks  looks
+	looks  *looks
 	table  []Page // of all parts; the navigation has them in this order
 }
 

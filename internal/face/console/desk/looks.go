@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"boon.example/internal/merchant"
@@ -26,7 +27,8 @@ var files embed.FS
 
 // looks are the templates of all pages in all languages, and what pages load.
 type looks struct {
-	templates map[merchant.Language]map[string]*template.Template
+	parts     []Part
+	templates sync.Map // of pages by name, by how their locale writes times: few ways, so that all of them are kept
 	assets    map[string][]byte
 	folder    string // is named after the assets, so that those of two releases do not meet in a browser
 }
@@ -34,8 +36,8 @@ type looks struct {
 // sharedTemplates are parts of pages that several pages of a part have.
 const sharedTemplates = "templates/shared-*.html"
 
-func readLooks(parts []Part) looks {
-	l := looks{templates: map[merchant.Language]map[string]*template.Template{}, assets: map[string][]byte{}}
+func readLooks(parts []Part) *looks {
+	l := &looks{parts: parts, assets: map[string][]byte{}}
 	all := sha256.New()
 	for _, name := range list(files, "assets/*") {
 		content, err := files.ReadFile(name)
@@ -45,21 +47,31 @@ func readLooks(parts []Part) looks {
 	}
 	l.folder = hex.EncodeToString(all.Sum(nil)[:8])
 	for _, lang := range locale.ConsoleLanguages() {
-		l.templates[lang] = map[string]*template.Template{}
-		layout := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(locale.For(lang)))
-		layout = template.Must(layout.ParseFS(files, "templates/layout.html"))
-		for _, part := range append(parts, Part{Templates: files}) {
-			shared := template.Must(layout.Clone())
-			if names := list(part.Templates, sharedTemplates); len(names) > 0 {
-				shared = template.Must(shared.ParseFS(part.Templates, names...))
-			}
-			for _, name := range list(part.Templates, "templates/*.html") {
-				page := template.Must(shared.Clone())
-				l.templates[lang][path.Base(name)] = template.Must(page.ParseFS(part.Templates, name))
-			}
-		}
+		l.in(locale.For(lang)) // so that one which is wrong is noticed now
 	}
 	return l
+}
+
+// in are the templates of pages by name, which write times as people of a country do.
+func (l *looks) in(texts *locale.Locale) map[string]*template.Template {
+	if known, ok := l.templates.Load(texts.Times()); ok {
+		return known.(map[string]*template.Template)
+	}
+	pages := map[string]*template.Template{}
+	layout := template.New("layout.html").Option("missingkey=error").Funcs(l.functions(texts))
+	layout = template.Must(layout.ParseFS(files, "templates/layout.html"))
+	for _, part := range append(slices.Clip(l.parts), Part{Templates: files}) {
+		shared := template.Must(layout.Clone())
+		if names := list(part.Templates, sharedTemplates); len(names) > 0 {
+			shared = template.Must(shared.ParseFS(part.Templates, names...))
+		}
+		for _, name := range list(part.Templates, "templates/*.html") {
+			page := template.Must(shared.Clone())
+			pages[path.Base(name)] = template.Must(page.ParseFS(part.Templates, name))
+		}
+	}
+	kept, _ := l.templates.LoadOrStore(texts.Times(), pages)
+	return kept.(map[string]*template.Template)
 }
 
 func list(in fs.FS, pattern string) []string {
@@ -75,7 +87,8 @@ func must(err error) {
 }
 
 // functions are what templates ask: t is a text, moment a time as people there write it.
-func (l *looks) functions(texts *locale.Locale) template.FuncMap {
+func (l *looks) functions(times *locale.Locale) template.FuncMap {
+	texts := locale.For(times.Language())
 	return template.FuncMap{
 		"t": texts.Text,
 		"asset": func(name string) (string, error) {
@@ -91,9 +104,9 @@ func (l *looks) functions(texts *locale.Locale) template.FuncMap {
 			}
 			return texts.Text("console.may." + name)
 		},
-		"moment": func(t time.Time) string { return texts.Moment(t) },
-		"day":    func(t time.Time) string { return texts.Day(t) },
-		"when":   func(t time.Time) string { return texts.Day(t) + ", " + texts.Clock(t) },
+		"moment": func(t time.Time) string { return times.Moment(t) },
+		"day":    func(t time.Time) string { return times.Day(t) },
+		"when":   func(t time.Time) string { return times.Day(t) + ", " + times.Clock(t) },
 	}
 }
 
@@ -142,7 +155,7 @@ func (f *desk) render(r *Request, v *View) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := f.looks.templates[l][v.Template].Execute(&b, shown); err != nil {
+	if err := f.looks.in(r.Locale)[v.Template].Execute(&b, shown); err != nil {
 		return nil, fmt.Errorf("making page %s of the console: %w", v.Template, err)
 	}
 	return b.Bytes(), nil

@@ -5,6 +5,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,8 @@ func Draw(days []Day, unit money.Currency, in *locale.Locale) *Plot {
 	wide := (plotWidth - plotLeft) / float64(len(days))
 	p := &Plot{}
 	for at := 0.0; at <= top; at += step {
-		p.Rules = append(p.Rules, Mark{coordinate(y(at)), coordinate(y(at) + 4), in.Number(int64(at))})
+		worth := in.Decimal(strconv.FormatInt(int64(at), 10))
+		p.Rules = append(p.Rules, Mark{coordinate(y(at)), coordinate(y(at) + 4), worth})
 	}
 	var bars, line strings.Builder
 	for n, d := range days {
