@@ -47,12 +47,14 @@ func Whole(do func(context.Context) error) func(context.Context) (int, bool, err
 	return func(ctx context.Context) (int, bool, error) { return 0, false, do(ctx) }
 }
 
-// Each makes a Batch that goes through a list, which is made anew for each round. It does batches of one item until no
-// more of it waits, then of the next. An item that fails holds up no other: it is left for the next round, and the
+// Each makes a Batch that goes through a list, which is made anew for each round. Items have turns, a batch each,
+// until nothing more of them waits: one of which much waits holds up no other. A list that is old is made anew, for
+// what began to wait meanwhile. An item that fails holds up no other either: it is left for the next round, and the
 // failures of a round are told at its end.
 func Each[T any](list func(context.Context) ([]T, error),
 	batch func(context.Context, T) (done int, more bool, err error)) func(context.Context) (int, bool, error) {
 	var left []T
+	var listed time.Time
 	var failed error
 	return func(ctx context.Context) (int, bool, error) {
 		if len(left) == 0 {
@@ -60,24 +62,33 @@ func Each[T any](list func(context.Context) ([]T, error),
 			if left, err = list(ctx); err != nil {
 				return 0, false, err
 			}
+			listed = time.Now()
 		}
 		done, pause := 0, false
 		for !pause && len(left) > 0 {
-			n, more, err := batch(ctx, left[0])
-			done, failed = n, errors.Join(failed, err)
-			if err != nil || !more {
-				left = left[1:]
+			item := left[0]
+			n, more, err := batch(ctx, item)
+			done, failed, left = n, errors.Join(failed, err), left[1:]
+			if more && err == nil {
+				left = append(left, item)
 			}
 			pause = n > 0 || more && err == nil
 		}
-		if len(left) > 0 {
+		switch {
+		case len(left) > 0 && time.Since(listed) < listFor:
+			return done, true, nil
+		case len(left) > 0 && failed == nil:
+			left = nil
 			return done, true, nil
 		}
 		err := failed
-		failed = nil
+		left, failed = nil, nil
 		return done, false, err
 	}
 }
+
+// listFor is for how long a list of Each is good.
+const listFor = time.Minute
 
 const (
 	share       = 2                // times what a batch took is the pause after it

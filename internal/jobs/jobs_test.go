@@ -297,19 +297,20 @@ func TestAJobThatHangsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// TestEach: Each does batches of one item until nothing more of it waits, then of the next. It pauses only after a
-// batch that did something. An item that fails holds up no other, and its failure is told when the round ends. The
-// next round makes its list anew.
+// TestEach: items have turns until nothing more of them waits. There is a pause only after a batch that did something.
+// An item that fails holds up no other, and its failure is told when the round ends. The next round makes its list
+// anew.
 func TestEach(t *testing.T) {
 	t.Parallel()
-	left := map[string]int{"a": 3, "b": 0, "broken": 0, "c": 2}
+	left := map[string]int{"a": 5, "b": 0, "broken": 0, "c": 2}
+	var turns []string
 	lists := 0
 	failure := errors.New("broken")
 	batch := jobs.Each(func(context.Context) ([]string, error) {
 		lists++
 		return []string{"a", "b", "broken", "c"}, nil
 	}, func(_ context.Context, item string) (int, bool, error) {
-		if item == "broken" && lists < 3 {
+		if turns = append(turns, item); item == "broken" && lists < 3 {
 			return 0, true, failure
 		}
 		n := min(2, left[item])
@@ -320,7 +321,7 @@ func TestEach(t *testing.T) {
 		done   int
 		more   bool
 		failed bool
-	}{{2, true, false}, {1, true, false}, {2, false, true}, {0, false, true}, {0, false, false}} {
+	}{{2, true, false}, {2, true, false}, {2, true, false}, {1, false, true}, {0, false, true}, {0, false, false}} {
 		done, more, err := batch(t.Context())
 		if done != want.done || more != want.more || errors.Is(err, failure) != want.failed {
 			t.Errorf("batch %d did %d, more: %v, %v; want %+v", n, done, more, err, want)
@@ -329,4 +330,46 @@ func TestEach(t *testing.T) {
 	if lists != 3 {
 		t.Errorf("in three rounds the list was made %d times", lists)
 	}
+	if first := strings.Join(turns[:6], " "); first != "a b broken c a a" {
+		t.Errorf("the turns were %s", first)
+	}
+}
+
+// TestEachMakesAnOldListAnew: what begins to wait is not kept waiting by an item of which something always waits, and
+// failures are told all the same.
+func TestEachMakesAnOldListAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		items := []string{"endless"}
+		var failure error
+		turns := map[string]int{}
+		batch := jobs.Each(func(context.Context) ([]string, error) { return items, nil },
+			func(_ context.Context, item string) (int, bool, error) {
+				time.Sleep(10 * time.Second)
+				turns[item]++
+				return 1, item == "endless", map[string]error{"broken": failure}[item]
+			})
+		some := func(times int) (err error) {
+			for range times {
+				_, more, failed := batch(t.Context())
+				if err = errors.Join(err, failed); more == (failed != nil) {
+					t.Errorf("more waits: %t, after %v", more, failed)
+				}
+			}
+			return err
+		}
+		if err := some(1); err != nil {
+			t.Error(err)
+		}
+		items, failure = []string{"endless", "broken"}, errors.New("broken")
+		if err := some(5); err != nil || turns["broken"] != 0 {
+			t.Errorf("within a minute: %v, %v", turns, err)
+		}
+		if err := some(2); err != nil || turns["broken"] != 1 {
+			t.Errorf("after it: %v, %v", turns, err)
+		}
+		if err := some(4); !errors.Is(err, failure) {
+			t.Errorf("a minute later: %v, %v", turns, err)
+		}
+	})
 }
