@@ -12,8 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"boon.example/internal/books"
 	"boon.example/internal/event"
@@ -637,5 +640,38 @@ func TestReportsOutliveALostConnection(t *testing.T) {
 	}()
 	if got := k.moved(time.Time{}, k.now); !maps.Equal(got, want) {
 		t.Errorf("there moved %v, want %v", got, want)
+	}
+}
+
+// listed counts how often the closed days of an account are listed.
+type listed struct {
+	pgx.QueryTracer
+	times atomic.Int64
+}
+
+func (l *listed) TraceQueryStart(ctx context.Context, c *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(d.SQL, "FROM book_day AS d WHERE d.account_id = $1 ORDER BY d.day") {
+		l.times.Add(1)
+	}
+	return l.QueryTracer.TraceQueryStart(ctx, c, d)
+}
+
+// TestCheckListsDaysOnce: closed days are checked without listing all of them for each one. An account with an import
+// of long ago has ten thousands of them.
+func TestCheckListsDaysOnce(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database traces nothing
+	traced := &listed{QueryTracer: &statements{seen: map[string]bool{}}}
+	s, _ := openServerForTest(t, traced)
+	k := openBooks(t, s, "UTC")
+	k.live(rand.New(rand.NewPCG(8, 1)), 50)
+	k.closeAll(s, k.now)
+	before := traced.times.Load()
+	must(t, s.CheckDays(t.Context(), k.account, math.MaxInt, func(p string) { t.Error(p) }))
+	if n := traced.times.Load() - before; n != 1 {
+		t.Errorf("the days were listed %d times", n)
+	}
+	if days, err := s.ClosedDays(t.Context(), k.account.ID); err != nil || len(days) < 4 {
+		t.Errorf("%v are closed: %v", days, err)
 	}
 }

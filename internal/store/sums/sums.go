@@ -223,11 +223,17 @@ func (b *Books) workOut(ctx context.Context, account *merchant.Account, day book
 	if err != nil {
 		return nil, err
 	}
+	return b.workOutAfter(ctx, account, days, day, before)
+}
+
+// workOutAfter is workOut where the closed days are known.
+func (b *Books) workOutAfter(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
+	before guid.ID) (books.Sums, error) {
 	for len(days) > 0 && !days[len(days)-1].From.Before(day.From) { // so that a day comes out as it did when it was open
 		days = days[:len(days)-1]
 	}
 	sums := books.Sums{}
-	err = b.eachMovement(ctx, account, append(days, day), day.From, day.Until, before,
+	err := b.eachMovement(ctx, account, append(days[:len(days):len(days)], day), day.From, day.Until, before,
 		func(t *books.Terms, m *books.Movement) error { sums.Move(t, m); return nil })
 	return sums, err
 }
@@ -239,6 +245,7 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest
 	if err != nil {
 		return err
 	}
+	all := days
 	days = days[max(0, len(days)-newest):]
 	late, err := b.late(ctx, account.ID, days)
 	if err != nil {
@@ -253,7 +260,7 @@ func (b *Books) CheckDays(ctx context.Context, account *merchant.Account, newest
 		if late[day.Number] {
 			before = lastID
 		}
-		right, err := b.checkDay(ctx, account, day, before)
+		right, err := b.checkDay(ctx, account, all[:len(all)-len(days)+n], day, before)
 		if err != nil {
 			return err
 		}
@@ -281,33 +288,46 @@ func (b *Books) late(ctx context.Context, account guid.ID, days books.Days) (lat
 }
 
 // checkDay reports whether the sums of a day are what the entries whose ids are before one say of it. It looks again
-// where the day was opened or closed meanwhile. A day that is open has no sums.
-func (b *Books) checkDay(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (right bool,
-	err error) {
+// where the day was opened or closed meanwhile. A day that is open has no sums. The days before it are read again only
+// where it looks again: they are many.
+func (b *Books) checkDay(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
+	before guid.ID) (right bool, err error) {
+	if right, err := b.isRight(ctx, account, days, day, before); right || err != nil {
+		return right, err
+	}
 	for {
 		was, err := b.edition(ctx, account.ID, day)
 		if err != nil || was == (edition{}) {
 			return true, err
 		}
-		is, err := b.workOut(ctx, account, day, before)
-		if err != nil {
+		if days, err = b.ClosedDays(ctx, account.ID); err != nil {
 			return false, err
 		}
-		noted := books.Sums{}
-		for _, cube := range books.Cubes() {
-			err := b.eachSum(ctx, selectSums, account.ID, cube, day.Number, day.Number,
-				func(_ int, k books.Key, s books.Sum) error { noted[k] = s; return nil })
-			if err != nil {
-				return false, err
-			}
-		}
-		if maps.Equal(is, noted) {
-			return true, nil
+		if right, err := b.isRight(ctx, account, days, day, before); right || err != nil {
+			return right, err
 		}
 		if after, err := b.edition(ctx, account.ID, day); err != nil || after == was {
 			return false, err
 		}
 	}
+}
+
+// isRight compares the sums of a day with what the entries say, where the closed days are known.
+func (b *Books) isRight(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
+	before guid.ID) (bool, error) {
+	is, err := b.workOutAfter(ctx, account, days, day, before)
+	if err != nil {
+		return false, err
+	}
+	noted := books.Sums{}
+	for _, cube := range books.Cubes() {
+		err := b.eachSum(ctx, selectSums, account.ID, cube, day.Number, day.Number,
+			func(_ int, k books.Key, s books.Sum) error { noted[k] = s; return nil })
+		if err != nil {
+			return false, err
+		}
+	}
+	return maps.Equal(is, noted), nil
 }
 
 // edition tells two closings of a day apart. The zero value: the day is not closed.
