@@ -14,8 +14,8 @@ GO       ?= go
 FUZZTIME ?= 20s
 # The service is built without C, and so is everything here: compiled once. Only the race detector needs a C compiler.
 export CGO_ENABLED = 0
-# make check vets everything, and no test needs what a debugger does.
-TEST      = test -count=1 -vet=off -ldflags=-w -timeout=30m
+# make check vets everything, and no test needs what a debugger does: to link it takes seconds.
+TEST      = test -count=1 -vet=off -ldflags=-s -timeout=30m
 # What storms, browsers and disks do at full length, make torture and make race do.
 SHORT     = $(TEST) -short
 # The race detector does not look into SQLite, which is C made into Go and takes ten times as long under it. A test that it
