@@ -401,6 +401,10 @@ func TestStaffSendGifts(t *testing.T) {
 			t.Errorf("%s: %s", name, a.body)
 		}
 	}
+	foreign := manager.want(http.StatusBadRequest, path, filled(url.Values{"contact": {"+49 151 23456789"}})).body
+	if !strings.Contains(foreign, "CA only. An owner says on Set-up, Messages and privacy") {
+		t.Errorf("a number of another country: %s", foreign)
+	}
 	s.joined("bo@example.com", staff.Bookkeeper).want(http.StatusForbidden, path, nil)
 }
 

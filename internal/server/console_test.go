@@ -343,7 +343,10 @@ func TestSigningInWithAPassword(t *testing.T) {
 	other := s.browser().take(ann.token())
 	other.want(http.StatusOK, harborConsole+"you", nil)
 	const composed, apart = "Gr\u00fcne \u00c4pfel am Baum", "Gru\u0308ne A\u0308pfel am Baum"
-	ann.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {composed}})
+	saved := ann.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {composed}})
+	if page := ann.want(http.StatusOK, saved.header.Get("Location"), nil).body; !strings.Contains(page, "Saved. Where") {
+		t.Errorf("nothing says that the password was saved: %s", page)
+	}
 	again := s.browser()
 	for _, wrong := range []url.Values{signIn("ann@example.com", words, ""), signIn("ben@example.com", composed, ""),
 		signIn("", "", "")} {
@@ -719,7 +722,7 @@ func TestStaffGoByRealTime(t *testing.T) {
 	secret := regexp.MustCompile(`name="secret" value="(\w+)"`).FindStringSubmatch(
 		ann.want(http.StatusOK, path+"you", nil).body)[1]
 	if to := ann.want(http.StatusSeeOther, path+"you/authenticator", url.Values{"secret": {secret},
-		"code": {staff.Code(secret, time.Now())}}).header.Get("Location"); to != path+"you" {
+		"code": {staff.Code(secret, time.Now())}}).header.Get("Location"); to != path+"you?done=changed" {
 		t.Errorf("an authenticator that is set up leads to %s", to)
 	}
 	ben := s.browser()

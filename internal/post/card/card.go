@@ -79,6 +79,7 @@ type Worth struct {
 	Number string
 	Unit   string // the item; "" for money
 	Item   bool
+	After  bool // the number stands after the item, as in Japanese
 }
 
 // Long tells that the number is written smaller where it stands large, so that it stays on one line.
@@ -87,6 +88,9 @@ func (w Worth) Long() bool { return utf8.RuneCountInString(w.Number) > 10 }
 // String writes the amount on one line: "$25.00", "2 x Latte". The x is in every alphabet that a phone can be sent.
 func (w Worth) String() string {
 	if w.Item {
+		if w.After {
+			return w.Unit + " x " + w.Number
+		}
 		return w.Number + " x " + w.Unit
 	}
 	return w.Number
@@ -201,7 +205,7 @@ func Blank(l *locale.Locale, g *gift.Gift, a *merchant.Account, now time.Time) V
 
 func worth(l *locale.Locale, g *gift.Gift, n money.Amount) Worth {
 	if g.Item {
-		return Worth{l.Number(int64(n)), unlinked(Line(g.Card.Label)), true}
+		return Worth{l.Number(int64(n)), unlinked(Line(g.Card.Label)), true, l.Language() == merchant.Japanese}
 	}
 	return Worth{Number: l.Money(n, g.Currency)}
 }

@@ -161,6 +161,10 @@ func TestRenderItemWithTerms(t *testing.T) {
 	if seen := visible(t, m.HTML); !strings.Contains(seen, "2 × Latte") {
 		t.Errorf("the HTML shows %s", seen)
 	}
+	g.Card.Language = "ja" // where the number stands after what is counted
+	if m := render(t, g); !strings.Contains(m.Text, "Latte x 2") || !strings.Contains(visible(t, m.HTML), "Latte × 2") {
+		t.Errorf("in Japanese: %s\n%s", m.Text, visible(t, m.HTML))
+	}
 }
 
 func TestRenderSMS(t *testing.T) {

@@ -107,6 +107,9 @@ func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 				texts[n] = r.Locale.Text("console.send.missing")
 			}
 			texts[n] = r.Locale.Text("console.send."+field) + ": " + texts[n]
+			if typed := r.HTTP.PostForm.Get("contact"); field == "contact" && typed != "" && !strings.Contains(typed, "@") {
+				texts[n] += " " + r.Locale.Text("console.send.text-countries")
+			}
 		}
 	}
 	return texts

@@ -49,6 +49,7 @@ type you struct {
 	Secret   string        // of an authenticator that may be set up
 	QR       template.HTML // of it
 	Wrong    []string      // why a form was refused; nil: none was
+	Changed  bool          // what the member signs in with, just now
 }
 
 // shownPasskey is a passkey in a list.
@@ -72,7 +73,7 @@ func (f *pages) you(r *desk.Request) (desk.View, error) { return f.youAfter(r, n
 func (f *pages) youAfter(r *desk.Request, err error) (desk.View, error) {
 	shown := you{Email: r.Member.Email, HasKeys: f.passkeys != nil, Proves: r.Member.Proves(),
 		Password: r.Member.Password != "", TOTP: r.Member.TOTP != nil,
-		Least: staff.ShortestAlone}
+		Least: staff.ShortestAlone, Changed: r.HTTP.URL.Query().Get("done") == "changed"}
 	status := 0
 	if refused, is := errors.AsType[*refusal.Error](err); is && refused.Code == refusal.ValidationFailure {
 		shown.Wrong, status = r.Said(refused), refused.Code.Status()
@@ -161,7 +162,7 @@ func (f *pages) change(r *desk.Request, what phrase.Kept, how func(*staff.Member
 	if err != nil {
 		return f.youAfter(r, service.Stored(err))
 	}
-	return desk.View{To: desk.Home(r.Account.ID) + "you"}, nil
+	return desk.View{To: desk.Home(r.Account.ID) + "you?done=changed"}, nil
 }
 
 // setPassword gives the member a password. Who has one already proves first who they are.
