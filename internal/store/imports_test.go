@@ -22,6 +22,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store/db"
+	"boon.example/internal/store/erase"
 	"boon.example/internal/store/sums"
 )
 
@@ -204,6 +205,36 @@ func testImports(t *testing.T, open opener) {
 		}
 	}
 	diff(t, types, []gift.EventType{event.ImportStarted, event.ImportFinished, event.ImportUndone})
+}
+
+// testImportUndoneIsErased: what an import that was taken back says of people is found like that of gifts that ended,
+// although no end of its gifts has come.
+func testImportUndoneIsErased(t *testing.T, open opener) {
+	s, _ := open(t)
+	account := &merchant.Account{ID: newID(), Name: "Harbor Coffee"}
+	m := beginImport(t, s, account.ID, noon)
+	gifts := stageGifts(t, s, m, 3)
+	before := noon.AddDate(0, 0, 1)
+	ended := func() int {
+		ids, _, _, err := s.Eraser.Ended(t.Context(), account, guid.ID{}, before)
+		must(t, err)
+		return len(ids)
+	}
+	if n := ended(); n != 0 {
+		t.Errorf("of an import that is written, %d gifts have ended", n)
+	}
+	must(t, s.UndoImport(t.Context(), m, event.TrailEntry{}, func(int) {}))
+	if n := ended(); n != len(gifts) {
+		t.Errorf("of an import that was taken back, %d gifts have ended, want %d", n, len(gifts))
+	}
+	var ids []guid.ID
+	for i := range gifts {
+		ids = append(ids, gifts[i].ID)
+	}
+	n, err := s.Eraser.Gifts(t.Context(), erase.Request{Account: account, Force: true, Ended: before}, ids)
+	if err != nil || n.Gifts != len(gifts) || ended() != 0 {
+		t.Errorf("%+v, %v; %d are left", n, err, ended())
+	}
 }
 
 // testImportUsed: what happens first to a gift of an import keeps the import from being undone.

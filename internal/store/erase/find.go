@@ -119,16 +119,18 @@ func (e *Eraser) scan(ctx context.Context, query string, account guid.ID, ask Re
 	return nil
 }
 
-// ended selects gifts that were used up, cancelled or not paid for, or that tills took no more, and to which nothing
-// happened since an instant; and of these, those that tell of people: themselves, in a former contact, in the
-// customer of a reload, or by a sender who is not the account. The second half has to agree with plan.nothing: where
-// it finds a gift that has nothing to erase, that gift is looked at again every night; where it misses one, a name
-// stays for good. The patterns over details are the text that record.DetailsText writes.
+// ended selects gifts that were used up, cancelled or not paid for, that tills took no more, or whose import was taken
+// back, and to which nothing happened since an instant; and of these, those that tell of people: themselves, in a
+// former contact, in the customer of a reload, or by a sender who is not the account. The second half has to agree with
+// plan.nothing: where it finds a gift that has nothing to erase, that gift is looked at again every night; where it
+// misses one, a name stays for good. The patterns over details are the text that record.DetailsText writes.
 const ended = `SELECT v.id FROM voucher AS v
 	JOIN card AS c ON c.account_id = v.account_id AND c.voucher_id = v.id
 	JOIN entry AS e ON e.account_id = v.account_id AND e.id = v.last
 	WHERE v.account_id = $1 AND v.id > $2 AND v.id <= $3 AND e.made_at < $4
-		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) + v.grace * 86400000000 < $4)
+		AND (v.status IN (2, 6, 7) OR coalesce(v.extended, v.valid_until) + v.grace * 86400000000 < $4
+			OR EXISTS (SELECT 1 FROM gift_import AS m
+				WHERE m.account_id = v.account_id AND m.id = v.import_id AND m.state = 'UNDONE'))
 		AND (c.recipient <> '' OR c.contact <> '' OR c.message <> '' OR c.sealed_message IS NOT NULL OR c.first_name <> '' OR c.last_name <> ''
 			OR c.email_address <> '' OR c.notes <> '' OR c.sender <> $5 OR v.customer <> ''
 			OR EXISTS (SELECT 1 FROM resend AS r
