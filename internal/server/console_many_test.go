@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -370,4 +371,27 @@ func TestListsForWhoPays(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestAListThatIsThrownAway: whoever confirms a list, while somebody else throws it away, is told that it is not there,
+// or sends it. That is nobody's mistake.
+func TestAListThatIsThrownAway(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	mia := s.joined("mia@example.com", staff.Manager)
+	for n := range 8 {
+		path := mia.uploads(mia.manyForm(url.Values{"value": {"25"}}), fmt.Sprintf("contact\np%d@example.com\n", n))
+		var all sync.WaitGroup
+		for _, do := range []string{"/confirm", "/confirm", "/discard", "/again", "/leave", "/discard"} {
+			all.Go(func() {
+				if a := mia.ask(path+do, url.Values{}); a.status != http.StatusSeeOther && a.status != http.StatusNotFound {
+					t.Errorf("%s is answered %d: %s", do, a.status, a.body)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if logs := s.logs.String(); strings.Contains(logs, "could not go on") {
+		t.Errorf("the log says %s", logs)
+	}
 }

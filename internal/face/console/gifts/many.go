@@ -358,6 +358,9 @@ func (f *pages) changeList(change func(l *sendlist.List, member guid.ID, name, a
 			change(l, r.Member.ID, r.Member.Name, r.Address(), r.Real)
 			return nil
 		})
+		if errors.Is(err, refusal.NotFound) { // somebody has just thrown it away
+			err = desk.ErrNoPage
+		}
 		return desk.View{To: listAddress(r, l.ID)}, service.Stored(err)
 	}
 }

@@ -83,6 +83,9 @@ func (s *Sender) Step(ctx context.Context, of sendlist.Ref) (done int, more bool
 		more = l.Works() && open == nil
 		return nil
 	})
+	if errors.Is(err, refusal.NotFound) { // it was thrown away while it was looked at
+		return 0, false, nil
+	}
 	return order.Rows(), more, err
 }
 
