@@ -14,6 +14,7 @@ import (
 
 	"boon.example/internal/base/certificate"
 	"boon.example/internal/command/terminal"
+	"boon.example/internal/server"
 )
 
 type pingCmd struct {
@@ -35,9 +36,12 @@ Example:
 
 // Run asks whether the service can serve calls. What listens on all addresses is asked on this machine's own.
 func (c *pingCmd) Run(t *terminal.Terminal) error {
+	if err := server.CheckAddress("--listen", c.Listen); err != nil {
+		return terminal.UsageError(err.Error())
+	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return terminal.UsageError("--listen (BOON_LISTEN): " + err.Error())
+		return err
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost"

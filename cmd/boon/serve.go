@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -102,41 +103,45 @@ func (c *serveCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 	return server.Run(t, config)
 }
 
+// faults are what is wrong with settings: all of it is told at once.
+type faults []string
+
+func (f *faults) add(err error) {
+	if err != nil {
+		*f = append(*f, err.Error())
+	}
+}
+
+// of notes what is wrong with a setting.
+func (f *faults) of(setting string, err error) {
+	if err != nil {
+		*f = append(*f, fmt.Sprintf("--%s (BOON_%s, %[1]s): %[3]v", setting,
+			strings.ToUpper(strings.ReplaceAll(setting, "-", "_")), err))
+	}
+}
+
 // config is what the flags say, and the level of its log.
 func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *slog.LevelVar, err error) {
-	if c.KeepDays < 30 {
-		return config, nil, terminal.UsageError("--keep-requests (BOON_KEEP_REQUESTS, keep-requests) is a number of days, " +
-			"at " +
-			"least 30: a caller may repeat a request as long")
+	var wrong faults
+	keep := time.Duration(c.KeepDays) * 24 * time.Hour
+	if keep < server.KeepRequests {
+		keep = 0
+		wrong.of("keep-requests", errors.New("it is a number of days, at least 30: a caller may repeat a request as long"))
 	}
 	if c.GiftCache < 0 || c.GiftCache > maxGiftCache {
-		return config, nil, terminal.UsageError(fmt.Sprintf("--gift-cache (BOON_GIFT_CACHE, gift-cache) is a number of "+
-			"megabytes from 0 to %d", maxGiftCache))
+		wrong.of("gift-cache", fmt.Errorf("it is a number of megabytes from 0 to %d", maxGiftCache))
 	}
 	proxies, err := clientip.ParseProxies(c.Proxies)
-	if err != nil {
-		return config, nil, terminal.UsageError("--trusted-proxies (BOON_TRUSTED_PROXIES, trusted-proxies): " + err.Error())
-	}
+	wrong.of("trusted-proxies", err)
 	allowed, err := webhook.ParseAllow(c.Webhooks)
-	if err != nil {
-		return config, nil, terminal.UsageError("--webhooks-allow (BOON_WEBHOOKS_ALLOW, webhooks-allow): " + err.Error())
-	}
-	smtp, texts, err := c.gateways()
-	if err != nil {
-		return config, nil, err
-	}
+	wrong.of("webhooks-allow", err)
+	smtp, texts := c.gateways(&wrong)
 	provider, err := c.openID()
-	if err != nil {
-		return config, nil, err
-	}
+	wrong.add(err)
 	law, err := c.law()
-	if err != nil {
-		return config, nil, err
-	}
+	wrong.add(err)
 	collected, err := telemetry.Read(t.Getenv)
-	if err != nil {
-		return config, nil, terminal.UsageError(err.Error())
-	}
+	wrong.add(err)
 	level = new(slog.LevelVar)
 	log := c.logger(t, level)
 	build := thisBuild()
@@ -147,13 +152,20 @@ func (c *serveCmd) config(t *terminal.Terminal) (config server.Config, level *sl
 		Listen: c.Listen, AdminListen: c.AdminListen, Data: c.Data, KeyFile: keyFile(t, c.KeyFile), Database: c.Database,
 		PublicURL: c.PublicURL, GiftCache: c.GiftCache << 20,
 		Outbox: c.Outbox, OutboxAnyway: c.Anyway,
-		KeepRequests: time.Duration(c.KeepDays) * 24 * time.Hour,
+		KeepRequests: keep,
 		Logger:       log, Telemetry: collected,
 	}
 	if c.GiftCache == 0 {
 		config.GiftCache = -1
 	}
-	return config, level, c.tlsFlags.source(&config)
+	wrong.add(c.tlsFlags.source(&config))
+	if len(wrong) == 0 {
+		return config, level, nil // what the service itself refuses, it tells
+	}
+	for _, err := range config.Wrong() {
+		wrong.add(err)
+	}
+	return config, nil, terminal.UsageError(strings.Join(wrong, "\n"))
 }
 
 // law reads the table of law about cash.
@@ -203,27 +215,24 @@ func tell(t *terminal.Terminal, r server.Report) error {
 }
 
 // gateways reads where messages go. What is refused is never repeated: it holds passwords.
-func (c *serveCmd) gateways() (smtp *mail.Server, texts *sms.Account, err error) {
-	if c.Outbox && c.SMTP+c.SMS != "" {
-		return nil, nil, terminal.UsageError("--outbox is for development and excludes --smtp and --sms: choose one or the " +
-			"other")
-	}
+func (c *serveCmd) gateways(wrong *faults) (smtp *mail.Server, texts *sms.Account) {
 	if c.RetryFor < time.Minute || c.RetryFor > maxRetryFor {
-		return nil, nil, terminal.UsageError("--delivery-retry-for (BOON_DELIVERY_RETRY_FOR, delivery-retry-for) is a time " +
-			"from 1m " +
-			"to 720h, such as 24h")
+		wrong.of("delivery-retry-for", errors.New("it is a time from 1m to 720h, such as 24h"))
 	}
+	if c.Outbox && c.SMTP+c.SMS != "" {
+		wrong.add(errors.New("--outbox is for development and excludes --smtp and --sms: choose one or the other"))
+		return nil, nil
+	}
+	var err error
 	if c.SMTP != "" {
-		if smtp, err = mail.ParseServer(c.SMTP); err != nil {
-			return nil, nil, terminal.UsageError("--smtp (BOON_SMTP, smtp): " + err.Error())
-		}
+		smtp, err = mail.ParseServer(c.SMTP)
+		wrong.of("smtp", err)
 	}
 	if c.SMS != "" {
-		if texts, err = sms.ParseAccount(c.SMS); err != nil {
-			return nil, nil, terminal.UsageError("--sms (BOON_SMS, sms): " + err.Error())
-		}
+		texts, err = sms.ParseAccount(c.SMS)
+		wrong.of("sms", err)
 	}
-	return smtp, texts, nil
+	return smtp, texts
 }
 
 const maxRetryFor = 30 * 24 * time.Hour

@@ -55,6 +55,14 @@ func (f acmeFlags) source(config *server.Config) (err error) {
 	if err != nil {
 		return terminal.UsageError("--acme (BOON_ACME, acme): " + err.Error())
 	}
+	if f.ACMEListen != certificate.None {
+		if err := server.CheckAddress("--acme-listen", f.ACMEListen); err != nil {
+			return terminal.UsageError(err.Error())
+		}
+	}
+	if server.CheckAddress("", config.Listen) != nil {
+		return nil // the service refuses it
+	}
 	if config.PublicURL == "" {
 		config.PublicURL = "https://" + domain
 	}

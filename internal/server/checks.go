@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"boon.example/internal/base/certificate"
@@ -20,12 +22,9 @@ import (
 	"boon.example/internal/store"
 )
 
-// normalize fills in defaults, and refuses settings that contradict each other or would send guests somewhere that they
-// cannot reach.
+// normalize fills in defaults, and refuses what Wrong tells.
 func (c *Config) normalize() error {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:8080"
-	}
+	c.Listen = cmp.Or(c.Listen, listen)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -35,18 +34,33 @@ func (c *Config) normalize() error {
 	if c.KeepRequests == 0 {
 		c.KeepRequests = KeepRequests
 	}
+	return errors.Join(c.Wrong()...)
+}
+
+// Wrong tells of settings that are not understood, that contradict each other, or that would send guests somewhere that
+// they cannot reach: of all of them.
+func (c *Config) Wrong() (all []error) {
 	if c.Outbox && (c.SMTP != nil || c.SMS != nil) {
-		return errors.New("the outbox is for development and excludes real gateways: leave out --outbox, or --smtp and --sms")
+		all = append(all, errors.New("the outbox is for development and excludes real gateways: leave out --outbox, or "+
+			"--smtp and --sms"))
 	}
-	if c.KeepRequests < KeepRequests {
-		return fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may repeat its "+
-			"request as long",
-			KeepRequests.Hours()/24, c.KeepRequests.Hours()/24)
+	if c.KeepRequests != 0 && c.KeepRequests < KeepRequests {
+		all = append(all, fmt.Errorf("idempotency records must be kept for at least %.0f days, not %.1f: a caller may "+
+			"repeat its request as long", KeepRequests.Hours()/24, c.KeepRequests.Hours()/24))
+	}
+	reach := true // it is known what links begin with
+	for _, w := range c.addresses() {
+		if err := CheckAddress(w.flag, w.address); err != nil {
+			all, reach = append(all, err), false
+		}
 	}
 	if err := checkPublicURL(c.PublicURL); err != nil {
-		return err
+		all, reach = append(all, err), false
 	}
-	return c.checkReach()
+	if err := c.checkReach(); reach && err != nil {
+		all = append(all, err)
+	}
+	return all
 }
 
 // checkPublicURL refuses an address that gift links could not begin with: they are PUBLIC_URL/g/TOKEN, and tills read
@@ -58,7 +72,8 @@ func checkPublicURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" ||
 		u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return fmt.Errorf("the public URL must be https://HOST or http://HOST:PORT with nothing behind it, not %q", s)
+		return fmt.Errorf("the public URL (--public-url) must be https://HOST or http://HOST:PORT with nothing behind "+
+			"it, not %q", s)
 	}
 	return nil
 }
@@ -333,12 +348,16 @@ func Check(ctx context.Context, c Config) (r Report, err error) {
 		others = inUse
 		folder.Close()
 	}
-	address, err := c.couldListen(&r, others)
-	if err != nil {
-		return r, err
+	var at []net.Addr
+	for _, w := range c.addresses() {
+		address, err := w.couldListen(&r, others)
+		if err != nil {
+			return r, err
+		}
+		at = append(at, address)
 	}
-	c.listensAt(address)
-	r.settings(&c, address)
+	c.listensAt(at[0])
+	r.settings(&c, at[0])
 	s, err := store.Open(ctx, store.Options{Dir: c.Data, KeyFile: c.KeyFile, Database: c.Database, MustExist: true,
 		KeepSchema: true})
 	switch {
@@ -354,20 +373,18 @@ func Check(ctx context.Context, c Config) (r Report, err error) {
 	return r, errors.Join(r.store(ctx, s, others), r.paper(ctx, c.Fonts, s), s.Close())
 }
 
-// couldListen is the address that Run would listen on. That it is taken is no fault while another service of the same
+// couldListen is an address that Run would listen on. That it is taken is no fault while another service of the same
 // folder has it.
-func (c *Config) couldListen(r *Report, others bool) (net.Addr, error) {
-	l, err := net.Listen("tcp", c.Listen)
+func (w wanted) couldListen(r *Report, others bool) (net.Addr, error) {
+	l, err := net.Listen("tcp", w.address)
 	if err == nil {
 		return l.Addr(), l.Close()
 	}
-	address, unknown := net.ResolveTCPAddr("tcp", c.Listen)
-	if unknown != nil {
-		return nil, notListening(c.Listen, "--listen", err)
+	address, unknown := net.ResolveTCPAddr("tcp", w.address)
+	if unknown != nil || !others || !errors.Is(err, syscall.EADDRINUSE) {
+		return nil, w.notListening(err)
 	}
-	if r.note("%s is taken, by the other boon serve it seems", c.Listen); !others {
-		return nil, notListening(c.Listen, "--listen", err)
-	}
+	r.note("%s is taken, by the other boon serve it seems", w.address)
 	return address, nil
 }
 

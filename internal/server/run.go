@@ -10,13 +10,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"syscall"
 	"time"
 
 	"boon.example/internal/base/certificate"
@@ -109,6 +107,9 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.normalize(); err != nil {
 		return err
 	}
+	if err := c.triedAddresses(); err != nil {
+		return err
+	}
 	s, err := store.Open(ctx, store.Options{Dir: c.Data, KeyFile: c.KeyFile, Database: c.Database, ShortTimeouts: true,
 		Serves: true, GiftCache: max(0, cmp.Or(c.GiftCache, GiftCache))})
 	if err != nil {
@@ -121,7 +122,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return notListening(c.Listen, "--listen", err)
+		return wanted{"--listen", c.Listen}.notListening(err)
 	}
 	c.listensAt(listener.Addr())
 	a, err := newApp(ctx, c, s)
@@ -167,7 +168,7 @@ func (a *app) serve(ctx context.Context, listener net.Listener) (err error) {
 		admin, err := net.Listen("tcp", a.AdminListen)
 		if err != nil {
 			listener.Close()
-			return notListening(a.AdminListen, "--admin-listen", err)
+			return wanted{"--admin-listen", a.AdminListen}.notListening(err)
 		}
 		a.Logger.Info("metrics are served", "address", admin.Addr().String()+"/metrics") // of port 0, the one that was picked
 		servers = append(servers, a.httpServer(a.observe(a.adminMux())))
@@ -220,12 +221,3 @@ func (a *app) httpServer(handler http.Handler) *http.Server {
 
 // Version is the version of Boon.
 const Version = service.Version
-
-// notListening says what to do about an address that cannot be had.
-func notListening(address, flag string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("another program listens on %s: end it, or choose another address with %s (port 0 finds a free "+
-			"one): %w", address, flag, err)
-	}
-	return fmt.Errorf("%s: %w", flag, err)
-}
