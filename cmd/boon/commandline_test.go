@@ -33,3 +33,29 @@ func TestCommandsAreTold(t *testing.T) {
 		t.Errorf("the page has\n%s\nthe program has\n%s", got, &want)
 	}
 }
+
+// TestACommandIsReadAlone: each command is read without the others, but for those that tell of them.
+func TestACommandIsReadAlone(t *testing.T) {
+	t.Parallel()
+	model := func(grammar any) *kong.Application {
+		parser, err := kong.New(grammar, options(&terminal.Terminal{}, func(int) {})...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parser.Model
+	}
+	all := model(&commands{})
+	for _, c := range all.Children {
+		alone := model(grammar(c.Name))
+		if tells := c.Name == "man" || c.Name == "complete"; tells && len(alone.Children) == len(all.Children) {
+			continue
+		}
+		if len(alone.Children) != 1 || alone.Children[0].Name != c.Name || alone.Children[0].Summary() != c.Summary() ||
+			len(alone.Flags) != len(all.Flags) {
+			t.Errorf("%s is read with %d commands and %d flags", c.Name, len(alone.Children), len(alone.Flags))
+		}
+	}
+	if got := model(grammar("gif")); len(got.Children) != len(all.Children) {
+		t.Errorf("what is no command is read with %d of %d commands", len(got.Children), len(all.Children))
+	}
+}

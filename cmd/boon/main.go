@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	exited := false
-	command, err := parse(t, &commands{}, args, func(int) { exited = true }) // --help; what follows it does not matter
+	// --help exits, and what follows it does not matter
+	command, err := parse(t, grammar(args[0]), args, func(int) { exited = true })
 	switch {
 	case exited:
 		return exitOK
@@ -125,8 +127,23 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return report(t, command.Run(t), spoken(command))
 }
 
+// grammar is what arguments are read by, of which the first is given: the command that it names, alone, as it takes
+// longer to read the tags of all commands than to do what most of them do. Where it names none, and for those that tell
+// of the others, it is that of all.
+func grammar(first string) any {
+	all := reflect.TypeFor[commands]()
+	version, _ := all.FieldByName("Printed")
+	for f := range all.Fields() {
+		name := cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name))
+		if name == first && name != "man" && name != "complete" {
+			return reflect.New(reflect.StructOf([]reflect.StructField{f, version})).Interface()
+		}
+	}
+	return &commands{}
+}
+
 // parse understands args. It calls exit once it has printed a help text.
-func parse(t *terminal.Terminal, into *commands, args []string, exit func(int)) (*kong.Context, error) {
+func parse(t *terminal.Terminal, into any, args []string, exit func(int)) (*kong.Context, error) {
 	parser, err := kong.New(into, options(t, exit)...)
 	if err != nil {
 		panic(err) // the struct tags above are wrong
