@@ -33,8 +33,16 @@ func chromium() (string, error) {
 // browser is a headless chromium.
 type browser struct{ ctx context.Context }
 
+// onlyPictures are for a browser that takes pictures of pages and clicks nothing. Without them, a picture is taken of
+// what is drawn by then: where the machine is busy, that is the page around a frame, and a hole in its place. With
+// them, the page that a click leads to may never be drawn.
+func onlyPictures() []chromedp.ExecAllocatorOption {
+	return []chromedp.ExecAllocatorOption{chromedp.Flag("run-all-compositor-stages-before-draw", true),
+		chromedp.Flag("disable-new-content-rendering-timeout", true)}
+}
+
 // launch starts a browser, which ends with close.
-func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
+func launch(ctx context.Context, more ...chromedp.ExecAllocatorOption) (_ *browser, closeIt func(), err error) {
 	path, err := chromium()
 	if err != nil {
 		return nil, nil, err
@@ -44,6 +52,7 @@ func launch(ctx context.Context) (_ *browser, closeIt func(), err error) {
 		// In a process of its own, a sandboxed frame (the mail in the outbox) is painted after the picture was taken.
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,IsolateSandboxedIframes"),
 		chromedp.WSURLReadTimeout(timeout))
+	options = append(options, more...)
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // chromium refuses a sandbox to root
 	}

@@ -32,7 +32,7 @@ func TestScanPage(t *testing.T) {
 	read := readDrawing
 	_, noScanner := exec.LookPath("zbarimg")
 	if _, noBrowser := chromium(); noScanner == nil && noBrowser == nil {
-		b, closeBrowser, err := launch(t.Context())
+		b, closeBrowser, err := launch(t.Context(), onlyPictures()...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestScanMail(t *testing.T) {
 	if _, err := chromium(); err != nil {
 		return
 	}
-	b, closeBrowser, err := launch(t.Context())
+	b, closeBrowser, err := launch(t.Context(), onlyPictures()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestScanBars(t *testing.T) {
 	if err := w.apply(t.Context(), with); err != nil {
 		t.Fatal(err)
 	}
-	b, closeBrowser, err := launch(t.Context())
+	b, closeBrowser, err := launch(t.Context(), onlyPictures()...)
 	if err != nil {
 		t.Fatal(err)
 	}
