@@ -83,3 +83,17 @@ func TestReportsRefuseInTheForm(t *testing.T) {
 		}
 	}
 }
+
+// TestAJournalLeadsToTheBooks: where the set-up lacks what a journal needs, an owner is led to where it is written, and
+// who may not write it is not.
+func TestAJournalLeadsToTheBooks(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const journal = harborConsole + "reports/journal/file?from=2026-01-01&to=2026-01-31&format=datev"
+	for role, leads := range map[staff.Role]bool{staff.Owner: true, staff.Bookkeeper: false} {
+		page := s.joined(string(role)+"@example.com", role).want(http.StatusConflict, journal, nil).body
+		if strings.Contains(page, `href="`+harborConsole+`setup/books"`) != leads {
+			t.Errorf("an %s is told %s", role, page)
+		}
+	}
+}

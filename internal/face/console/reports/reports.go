@@ -15,6 +15,7 @@ import (
 	"boon.example/internal/face/console/figures"
 	"boon.example/internal/merchant"
 	"boon.example/internal/refusal"
+	"boon.example/internal/staff"
 )
 
 //go:embed templates
@@ -89,6 +90,7 @@ type reportShown struct {
 	Groups           []choice
 	Formats          []choice
 	Wrong            []string // why there is no report
+	Books            string   // where an owner writes what the set-up lacks; "": it lacks nothing, or the member may not
 	Tables           []figures.Table
 	Made             bool
 	File             string // the address of the report as a file
@@ -175,6 +177,9 @@ func reportFile(r *desk.Request) (desk.View, error) {
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		shown := shownReport(r, form, asked)
 		shown.Wrong = r.Said(refused)
+		if refused.Code == refusal.AccountMisconfigured && r.Member.Role == staff.Owner {
+			shown.Books = desk.Home(r.Account.ID) + "setup/books"
+		}
 		return reportView(form, shown, refused.Code.Status()), nil
 	}
 	return desk.View{File: file}, err
