@@ -53,7 +53,7 @@ func TestStaffComeIn(t *testing.T) {
 	s.staffWorks(d)
 	d.open("/console/" + account + "/you")
 	d.shows("h1", "Your access")
-	d.shows(".note", "by an invitation only")
+	d.shows(".note", "by the invitation only")
 	d.console("console-you")
 	d.tap(`form[data-passkey="create"] button`)
 	d.until("the passkey is not listed", `document.querySelectorAll('[action="you/passkey/remove"]').length === 1`)
