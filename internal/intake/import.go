@@ -147,7 +147,7 @@ type Store interface {
 	CommitTime() time.Duration
 	// Imports gives those of an account, the newest first.
 	Imports(ctx context.Context, account guid.ID) ([]Import, error)
-	// BeginImport keeps a new one, and tells of it.
+	// BeginImport keeps a new one, and tells of it. Where somebody has begun the same file, it fails with ErrMoved.
 	BeginImport(ctx context.Context, m *Import, by event.TrailEntry) error
 	// FinishImport has its gifts be there from now on, all at once, and keeps what its certificate says. Where others
 	// are written than m says, it fails with ErrMoved; where the import may be finished or not, with ledger.ErrUnknown.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,11 +28,17 @@ import (
 	"boon.example/internal/store/sums"
 )
 
+// importOf is an import as of an instant, of a file of its own.
+func importOf(account guid.ID, asOf time.Time) *intake.Import {
+	m := &intake.Import{AccountID: account, ID: newID(), Asked: "{}", AsOf: asOf, MadeBy: "Ann", StartedAt: noon}
+	m.File = sha256.Sum256(m.ID[:])
+	return m
+}
+
 // beginImport begins an import as of an instant.
 func beginImport(t *testing.T, s *Store, account guid.ID, asOf time.Time) *intake.Import {
 	t.Helper()
-	m := &intake.Import{AccountID: account, ID: newID(), File: [32]byte{1}, Asked: "{}", AsOf: asOf, MadeBy: "Ann",
-		StartedAt: noon}
+	m := importOf(account, asOf)
 	must(t, s.BeginImport(t.Context(), m, event.TrailEntry{What: "brings cards in"}))
 	return m
 }
@@ -205,6 +213,42 @@ func testImports(t *testing.T, open opener) {
 		}
 	}
 	diff(t, types, []gift.EventType{event.ImportStarted, event.ImportFinished, event.ImportUndone})
+}
+
+// testImportBegunTwice: of several instances that begin a file at once, one does, and once that is taken back another
+// may.
+func testImportBegunTwice(t *testing.T, open opener) {
+	s, again := open(t)
+	account := newID()
+	instances := []*Store{s, again()}
+	var of [32]byte
+	begin := func(s *Store) (*intake.Import, error) {
+		m := importOf(account, noon)
+		m.File = of
+		return m, s.BeginImport(t.Context(), m, event.TrailEntry{})
+	}
+	for range 3 {
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		var begun []*intake.Import
+		for n := range 6 {
+			all.Go(func() {
+				m, err := begin(instances[n%2])
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					begun = append(begun, m)
+				} else if !errors.Is(err, intake.ErrMoved) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if len(begun) != 1 {
+			t.Fatalf("%d imports of one file were begun", len(begun))
+		}
+		must(t, s.UndoImport(t.Context(), begun[0], event.TrailEntry{}, func(int) {}))
+	}
 }
 
 // testImportUndoneIsErased: what an import that was taken back says of people is found like that of gifts that ended,

@@ -85,10 +85,21 @@ func (s *Register) Imports(ctx context.Context, account guid.ID) ([]intake.Impor
 // CommitTime is how long others wait for a commit: see intake.Store.
 func (s *Register) CommitTime() time.Duration { return s.db.CommitTime() }
 
-// BeginImport begins an import. It is told as an event and in the audit trail.
+// BeginImport begins an import. It is told as an event and in the audit trail. Of two that begin the same file at once,
+// as two instances may, one fails with intake.ErrMoved.
 func (s *Register) BeginImport(ctx context.Context, m *intake.Import, by event.TrailEntry) error {
+	const same = `SELECT count(*) FROM gift_import
+		WHERE account_id = $1 AND file = $2 AND asked = $3 AND state IN ('STAGED', 'FINISHED')`
 	err := s.step(ctx, m.ID, intake.Staged, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
+		var begun int
+		err := tx.QueryRowContext(ctx, same, db.KeyOf(m.AccountID), m.File[:], m.Asked).Scan(&begun)
+		if err == nil && begun > 0 {
+			err = intake.ErrMoved
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO gift_import (account_id, id, state, file, asked, as_of, made_by, started_at,
 				planned, alive_at)
 			VALUES ($1, $2, 'STAGED', $3, $4, $5, $6, $7, $8, $9)`, db.KeyOf(m.AccountID), db.KeyOf(m.ID), m.File[:], m.Asked,
 			db.Micros(m.AsOf), m.MadeBy, db.Micros(m.StartedAt), m.Planned,

@@ -346,6 +346,9 @@ func (u *uploaded) begin() (*intake.Import, error) {
 		}
 	}
 	m, err := intake.Begin(u.ctx, u.Imports.Store, u.order, u.report)
+	if errors.Is(err, intake.ErrMoved) { // another instance has begun it
+		return nil, errUnderWay()
+	}
 	return m, service.Stored(err)
 }
 
