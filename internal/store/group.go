@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -107,6 +108,9 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 			looked = true
 			err = s.tryGroup(ctx, want, p, false, decide)
 		}
+		if err != nil && s.db.Rejected(err) && strings.Contains(err.Error(), importNotFinished) {
+			err = s.tryGroup(ctx, want, p, false, decide) // what is loaded anew has no such gift
+		}
 		return err
 	})
 	s.noteRoom(err)
@@ -123,6 +127,9 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	}
 	return err
 }
+
+// importNotFinished is what a guard of the database says where an import was taken back after its gift was loaded.
+const importNotFinished = "the import of the gift is not finished"
 
 // readAfterKnown is how many groups read their records first, after one that had a known request: where many
 // requests are repeats, few groups are decided twice.

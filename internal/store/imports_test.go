@@ -300,6 +300,33 @@ func testImportUsed(t *testing.T, open opener) {
 	verifyClean(t, s)
 }
 
+// testImportUndoneMeanwhile: where an import is taken back while a gift of it is being redeemed, that is decided once
+// more, on a database in which several write at once: the gift is there no more.
+func testImportUndoneMeanwhile(t *testing.T, open opener) {
+	s, again := open(t)
+	if s.db.File != "" || s.db.Spread {
+		return // one writes at a time; or a finished import is not taken back
+	}
+	other := again()
+	m := beginImport(t, s, newID(), noon)
+	v := &stageGifts(t, s, m, 1)[0].Voucher
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	var seen []bool
+	err := s.Group(t.Context(), ledger.Want{Vouchers: []ledger.Ref{ref(v)}}, func(st *ledger.State) (c ledger.Changes) {
+		is := st.Vouchers[ref(v)]
+		if seen = append(seen, is != nil); is == nil {
+			return c
+		}
+		after, e, refused := is.Redeem(gift.Redeem{Context: gift.Context{EntryID: newID(), Now: noon}, Amount: 100})
+		must(t, refused)
+		must(t, other.HideImport(t.Context(), m))
+		return ledger.Changes{Vouchers: []gift.Voucher{after}, Entries: []gift.Entry{e}}
+	})
+	if err != nil || len(seen) != 2 || !seen[0] || seen[1] {
+		t.Errorf("the gift was seen %v, %v", seen, err)
+	}
+}
+
 // guarded has the database refuse a statement. Citus has no guard that looks at another table.
 func guarded(t *testing.T, s *Store, what, statement string, args ...any) {
 	t.Helper()

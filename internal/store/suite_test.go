@@ -149,6 +149,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"gifts are counted":                         testCountVouchers,
 		"an import is there at once, or not":        testImports,
 		"an import that is used is not undone":      testImportUsed,
+		"an import is undone beside a redemption":   testImportUndoneMeanwhile,
 		"an import is begun once":                   testImportBegunTwice,
 		"an import that is undone is erased":        testImportUndoneIsErased,
 		"verify finds gifts of other imports":       testVerifyImports,
