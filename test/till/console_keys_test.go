@@ -23,11 +23,16 @@ func (s *shop) staffDevice(email string, more ...string) *device {
 	return d
 }
 
-// press presses keys, wherever the focus is, once the page's script takes them: it shows the button for them last. A
-// page's text is there before its scripts are.
+// scripted waits until the scripts of the page run: its text is there before they are.
+func (d *device) scripted() {
+	d.Helper()
+	d.until("the page has no keys", `document.getElementById("keys-open") && document.readyState === "complete"`)
+}
+
+// press presses keys, wherever the focus is.
 func (d *device) press(keys string) {
 	d.Helper()
-	d.until("the page takes no keys", `document.getElementById("keys-open") && document.readyState === "complete"`)
+	d.scripted()
 	d.do(chromedp.KeyEvent(keys))
 }
 
@@ -65,6 +70,7 @@ func TestKeys(t *testing.T) {
 		d.press("g" + letter)
 		d.shows("h1", page)
 	}
+	d.scripted()
 	d.tap("#keys-open")
 	d.tap("#keys input")
 	d.tap("#keys form button")
@@ -79,6 +85,7 @@ func TestKeys(t *testing.T) {
 
 	cashier := s.staffDevice("cleo@example.com", "--role", "cashier")
 	cashier.look("light", 1280, 800)
+	cashier.scripted()
 	cashier.tap("#keys-open")
 	if keys := cashier.text("#keys"); strings.Contains(keys, "/") || strings.Contains(keys, "Staff") {
 		t.Errorf("a cashier is shown keys of pages that are not theirs: %s", keys)
