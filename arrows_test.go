@@ -310,6 +310,7 @@ var arrows = map[string][]string{
 		"internal/post/locale",
 		"internal/service",
 		"internal/staff",
+		"internal/wire",
 	},
 	"internal/face/console/figures": {
 		"internal/post/locale",
@@ -719,6 +720,7 @@ var arrows = map[string][]string{
 		"internal/post/pass",
 		"internal/setup/document",
 		"internal/setup/told",
+		"internal/wire",
 	},
 	"internal/setup/document": {
 		"internal/base/clientip",

@@ -43,6 +43,12 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if !strings.Contains(tip.body, "<li>&lt;b&gt;Tip</li>") || strings.Contains(good.body, "nothing is read") {
 		t.Errorf("of a column that is not read, the page says %s", tip.body)
 	}
+	for text, status := range map[string]int{"code,balance\n": 200, file: 200, "\x00\xff": 400, "": 400} {
+		again := ann.send(at+"/check", url.Values{"from": {"shopify"}}, "file", []byte(text))
+		if again.status != status || !strings.Contains(again.body, `<option value="shopify" selected>`) {
+			t.Errorf("%q is answered %d, and another system is chosen: %s", text, again.status, again.body)
+		}
+	}
 	none := ann.send(at+"/check", url.Values{"from": {"csv"}}, "file", []byte("code,balance\n6006123456789012,-1\n"))
 	if none.status != http.StatusOK || !strings.Contains(none.body, "The amount is negative.") {
 		t.Errorf("a file without a good line is answered %d: %s", none.status, none.body)

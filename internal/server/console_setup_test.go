@@ -172,6 +172,34 @@ func TestSettingsStayAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestSettingsAreChosen: a time zone, a country and a state are found by their names in the language of the page; only
+// the pages that ask for one have the list, and each list that a field names is there.
+func TestSettingsAreChosen(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	for path, offers := range map[string][]string{
+		"setup/business?lang=de": {`<input name="timeZone" value="America/New_York" list="timeZone-offers" required`,
+			`<datalist id="timeZone-offers">`, `<option value="Europe/Vienna" label="Vienna, Österreich">`,
+			`<input name="country" value="" list="country-offers"`, `<datalist id="country-offers">`,
+			`<option value="DE" label="Deutschland">`},
+		"setup/business?lang=es": {`<option value="DE" label="Alemania">`},
+		"setup/locations/new?lang=en": {`<datalist id="jurisdiction-offers">`,
+			`<option value="US-CA" label="California, United States">`, `<option value="AT" label="Austria">`},
+		"setup/designs/new?lang=en": {` placeholder="#0b5fff" data-color`, `/color.js`},
+	} {
+		page := owner.want(http.StatusOK, harborConsole+path, nil).body
+		for _, offer := range offers {
+			if !strings.Contains(page, offer) {
+				t.Errorf("%s offers no %s: %s", path, offer, page)
+			}
+		}
+		if lists := strings.Contains(page, "<datalist"); lists == strings.Contains(path, "designs") || len(page) > 80<<10 {
+			t.Errorf("%s has lists: %t, and %d bytes", path, lists, len(page))
+		}
+	}
+}
+
 // neededFirst reports whether no record can be without a field of a form.
 func neededFirst(name string) bool { return name == "name" || name == "url" }
 

@@ -3,6 +3,8 @@ package wire
 import (
 	"strings"
 	"testing"
+
+	"golang.org/x/text/language"
 )
 
 func TestParseZone(t *testing.T) {
@@ -86,4 +88,25 @@ func FuzzZone(f *testing.F) {
 			t.Fatalf("%q became %q", s, iana)
 		}
 	})
+}
+
+// TestZones: each time zone that is offered is taken, and is of a country.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	all := Zones()
+	if len(all) < 400 {
+		t.Errorf("there are %d only", len(all))
+	}
+	for _, z := range all {
+		id, _, err := ParseZone(z.ID)
+		if _, unknown := language.ParseRegion(z.Country); err != nil || id != z.ID || unknown != nil {
+			t.Errorf("%v: %v, %v", z, err, unknown)
+		}
+	}
+	for id, country := range map[string]string{"Europe/Vienna": "AT", "America/Chicago": "US", "Europe/Zurich": "CH",
+		"W. Europe Standard Time": "DE", "UTC": "", "Etc/GMT+5": "", "Mars/Olympus": "", "": ""} {
+		if got := CountryOfZone(id); got != country {
+			t.Errorf("%q is of %q", id, got)
+		}
+	}
 }

@@ -26,7 +26,18 @@ type Question struct {
 	By       string     // of Rows: the column by whose text the file names the rows; "": the file has a list
 	Long     bool       // of a text: it has lines
 	On       bool       // of a Switch: it is on if the file says nothing
+	From     Offer      // of a Text: of what some are offered; "": of nothing
 }
+
+// Offer is what a text is one of. It may be one that is not offered.
+type Offer string
+
+// What texts are one of.
+const (
+	Zones         Offer = "zones"         // time zones
+	Countries     Offer = "countries"     // ISO 3166-1
+	Jurisdictions Offer = "jurisdictions" // ISO 3166-1 and ISO 3166-2
+)
 
 // Ask says how a field is asked for.
 type Ask string
@@ -111,6 +122,8 @@ var (
 		"days":                   {Ask: Number},
 		"retention":              {Ask: Number},
 		"not":                    {Ask: Switch, On: true},
+		"country":                {Ask: Text, From: Countries},
+		"jurisdiction":           {Ask: Text, From: Jurisdictions},
 		"countries":              {Ask: Lines},
 		"largest gift":           {Ask: Amount},
 		"pass certificate":       {Ask: Text, Long: true},
@@ -125,6 +138,7 @@ var (
 		reflect.TypeFor[int64]():                 {Ask: Number},
 		reflect.TypeFor[money.Amount]():          {Ask: Amount},
 		reflect.TypeFor[money.Number]():          {Ask: Number},
+		reflect.TypeFor[*time.Location]():        {Ask: Text, From: Zones},
 		reflect.TypeFor[time.Time]():             {Ask: Moment},
 		reflect.TypeFor[time.Duration]():         {Ask: Hour},
 		reflect.TypeFor[merchant.AssetHash]():    {Ask: Picture},

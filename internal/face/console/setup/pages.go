@@ -74,6 +74,7 @@ type field struct {
 
 	Label, Hint string
 	Choices     []choice
+	Offers      []desk.Choice // of a text that may also be none of them
 	Languages   []translation
 	Lines       [][]field // of rows
 	Picture     string    // the address of the picture that there is; "": there is none
@@ -114,6 +115,19 @@ func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []fie
 		all = append(all, f)
 	}
 	return all
+}
+
+// offers are what a text may be chosen from.
+func offers(r *desk.Request, from form.Offer) []desk.Choice {
+	switch from {
+	case form.Zones:
+		return r.Zones()
+	case form.Countries:
+		return r.Countries()
+	case form.Jurisdictions:
+		return r.Jurisdictions()
+	}
+	return nil
 }
 
 // fields are some of a form that belong together.
@@ -386,6 +400,7 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	}
 	all := p.fields(r, e.section.list, in)
 	for n := range all {
+		all[n].Offers = offers(r, all[n].From)
 		all[n].Fixed = e.known != "" && all[n].Name == document.KnownBy(e.section.list)
 		all[n].blame(r, s.wrong[all[n].Name])
 	}

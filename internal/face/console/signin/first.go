@@ -48,6 +48,7 @@ type firstForm struct {
 
 	Owner, Email string
 	Currencies   []string
+	Zones        []desk.Choice
 	Wrong        []string // why the form was refused; nil: it was not
 }
 
@@ -55,8 +56,8 @@ type firstForm struct {
 func isFirst(i *staff.Invitation) bool { return i.AccountID.IsZero() }
 
 // showFirst asks for the first account.
-func showFirst(shown firstForm) desk.View {
-	shown.Currencies = currencies
+func showFirst(r *desk.Request, shown firstForm) desk.View {
+	shown.Currencies, shown.Zones = currencies, r.Zones()
 	v := desk.View{Template: "first.html", Title: "console.first", Data: shown}
 	if len(shown.Wrong) > 0 {
 		v.Status = refusal.ValidationFailure.Status()
@@ -95,7 +96,7 @@ func (f *pages) beginFirst(r *desk.Request) (desk.View, error) {
 		}
 	}
 	if len(asked.Wrong) > 0 {
-		return showFirst(asked), nil
+		return showFirst(r, asked), nil
 	}
 	// What follows goes on when the browser goes away: half of it would be of use to nobody.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), firstWithin)

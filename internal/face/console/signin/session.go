@@ -131,7 +131,7 @@ func (f *pages) showInvitation(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	if isFirst(&i) {
-		return showFirst(firstForm{}), nil
+		return showFirst(r, firstForm{}), nil
 	}
 	r.ChooseLanguage()
 	return desk.View{Template: "join.html", Title: "console.join", Data: invitation{r.Account.Name, *m}}, nil
