@@ -226,8 +226,8 @@ func (j *Journal) datevProblems() error {
 	var p problems
 	number := func(path string, n, least, most int, what phrase.Text) {
 		if n < least || n > most {
-			p.add("books.datev."+path, "A file for DATEV needs %s, from %d to %d. Write it into the set-up file, for this "+
-				"account: books: {datev: {%s: …}}", what, least, most, path)
+			p.add("books.datev."+path, "A file for DATEV needs %s, from %d to %d. An owner writes it in the console, in "+
+				"Set-up, Books. In a set-up file, it is books: {datev: {%s: …}} of this account.", what, least, most, path)
 		}
 	}
 	number("consultant", j.DATEV.Consultant, 1001, 9_999_999, "the number of the tax adviser (Beraternummer)")
