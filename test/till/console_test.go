@@ -185,6 +185,16 @@ func (s *shop) staffSetUp(d *device, home string) {
 		d.open(home + "setup/" + section)
 		d.console("console-setup-" + strings.TrimSuffix(section, "/new"))
 	}
+	d.open(home + "setup/designs/new")
+	d.until("a colour that is chosen is not typed, or none is left", `(() => {
+		const typed = document.querySelector('[name="accentColor"]'), picker = document.querySelector("input[type=color]");
+		if (!picker || typed.value !== "" || picker.name) return false;
+		picker.value = "#aa3300";
+		picker.dispatchEvent(new Event("input"));
+		if (typed.value !== "#aa3300") return false;
+		typed.value = "";
+		return true;
+	})()`)
 	d.open(home + "setup/promotions")
 	d.console("console-setup-list")
 	d.tap("tbody a")

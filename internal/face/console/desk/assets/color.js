@@ -11,5 +11,5 @@ for (const typed of document.querySelectorAll("input[data-color]")) {
   picker.addEventListener("input", () => (typed.value = picker.value));
   typed.addEventListener("input", show);
   show();
-  label.after(picker);
+  label.nextElementSibling.append(picker); // whose place is kept, so that nothing moves
 }
