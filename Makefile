@@ -41,9 +41,8 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@bin/boon demo
 
-# SQLite takes the longest to compile, and half of the service waits for it. Go compiles in the order of what it is given.
 build:
-	@$(GO) build -o bin/ modernc.org/sqlite ./cmd/boon
+	@$(GO) build -o bin/boon ./cmd/boon
 
 # A private PostgreSQL server that is gone when its command ends; installed where it is missing and apt is there.
 bin/with-postgres: FORCE
