@@ -7,11 +7,11 @@ const (
 	firstGroup = 10
 	leastGroup = 4
 	mostGroup  = 1_000
-	waitedFor  = 2500 * time.Microsecond // where tills wait for the group
-	beside     = 3 * time.Millisecond    // where nobody does, and all share the processor and the disk
-	longest    = 15 * time.Millisecond   // there, where what a group takes by itself would leave too little
-	dear       = 250 * time.Microsecond  // for a gift: with pauses, a million of them take eight minutes
-	longRest   = 40 * time.Millisecond   // between two groups
+	waitedFor  = 2 * time.Millisecond   // where tills wait for the group
+	beside     = 3 * time.Millisecond   // where nobody does, and all share the processor and the disk
+	longest    = 15 * time.Millisecond  // there, where what a group takes by itself would leave too little
+	dear       = 250 * time.Microsecond // for a gift: with pauses, a million of them take eight minutes
+	longRest   = 40 * time.Millisecond  // between two groups
 )
 
 // pace says how many gifts are written at once.

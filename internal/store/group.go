@@ -95,6 +95,7 @@ func (s *Store) Group(ctx context.Context, want ledger.Want, decide func(*ledger
 	retry := s.db.Retry
 	if want.Heavy {
 		retry = s.db.RetryLong
+		s.db.WritesMuch()
 	}
 	err := retry(ctx, func(ctx context.Context) error {
 		assumed := s.assumesNew(&want)

@@ -56,6 +56,8 @@ type backend interface {
 
 	// commitTime is how long commits take of late where everybody waits for the one writer; 0: nobody does.
 	commitTime() time.Duration
+	// writesMuch tells that much is written for long, beside others who wait for the same disk.
+	writesMuch()
 	// noteHead notes how far the hash chains have come, beside the database, once that is committed.
 	noteHead(h chain.Head)
 	// checkFiles finds out whether the files that were opened are still there.

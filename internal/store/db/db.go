@@ -223,6 +223,10 @@ func (d *DB) Rejected(err error) bool { return d.backend.rejected(err) }
 // CommitTime is how long commits take of late where everybody waits for the one writer; 0: nobody waits for another.
 func (d *DB) CommitTime() time.Duration { return d.backend.commitTime() }
 
+// WritesMuch tells, before each of its transactions, that the caller writes much for long: for a second from then on,
+// what others commit meanwhile waits less for the disk, and what is written costs more.
+func (d *DB) WritesMuch() { d.backend.writesMuch() }
+
 // NoteHead notes, beside an embedded database, the newest row of a hash chain, once that is committed: a database that
 // lacks it is refused when it is opened.
 func (d *DB) NoteHead(h chain.Head) { d.backend.noteHead(h) }

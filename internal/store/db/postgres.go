@@ -126,6 +126,9 @@ func (p *postgres) text(t Text) string {
 // commitTime implements backend: every transaction has a connection of its own.
 func (p *postgres) commitTime() time.Duration { return 0 }
 
+// writesMuch implements backend: the server spreads its checkpoints over minutes.
+func (p *postgres) writesMuch() {}
+
 func (p *postgres) timeout() time.Duration {
 	if p.shortTimeouts {
 		return CallTimeout

@@ -150,6 +150,9 @@ func (s *sqlite) rejected(err error) bool { return sqliteCode(err) == sqlite3.SQ
 // commitTime implements backend.
 func (s *sqlite) commitTime() time.Duration { return time.Duration(s.commitTook.Load()) + 1 }
 
+// writesMuch implements backend.
+func (s *sqlite) writesMuch() { s.checkpoints.keepSmall() }
+
 // noteCommit takes the time of a commit into the average. Whoever commits has the writer's turn: nobody else is here.
 func (s *sqlite) noteCommit(took time.Duration) {
 	const newest = 8 // of so many commits, about
