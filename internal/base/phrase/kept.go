@@ -78,7 +78,9 @@ func piecesOf(text string) (all []piece) {
 }
 
 // Say says a sentence of one line. Not ok: no text of the book has it, or what the values are is not clear, as where a
-// name has the words in it that stand between two values. show gives a value as the reader knows it.
+// name has the words in it that stand between two values. Whoever reads the English sentence cannot tell either whether
+// a name ends before ", which may: redeem" or behind it: as they would, a Book takes most words for its own, and says
+// them in its language. show gives a value as the reader knows it.
 func (b *Book) Say(sentence string, show func(string) string) (said string, ok bool) {
 	r := &reading{book: b, show: show, known: map[string]*read{}}
 	is := r.read(sentence)
