@@ -19,8 +19,10 @@ import (
 	"testing"
 
 	"boon.example/examples"
+	"boon.example/internal/guid"
 	"boon.example/internal/post/pass/google"
 	"boon.example/internal/server"
+	"boon.example/internal/store"
 )
 
 const googleIssuer = "3388000000012345678"
@@ -154,12 +156,30 @@ func newGoogleWallet(t *testing.T) (*service, *googleWallet) {
 		Google: google.Addresses{Tokens: g.server.URL + "/token", Objects: g.server.URL + "/v1"}})
 	g.apply(s, googleIssuer, examples.HarborCoffee())
 	s.learned()
+	s.followed()
 	t.Cleanup(func() {
 		if len(g.wrong) > 0 {
 			t.Errorf("Google was asked what it does not take: %q", g.wrong)
 		}
 	})
 	return s, g
+}
+
+// followed waits until the service follows what happens to the gifts of the merchant: it begins a moment after it has
+// read the set-up, and knows nothing of what happened before.
+func (s *service) followed() {
+	s.Helper()
+	account, err := guid.Parse(examples.HarborAccount)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.eventually(func() (known bool) {
+		s.withStore(func(beside *store.Store) (err error) {
+			_, known, err = beside.PassPlace(s.Context(), account)
+			return err
+		})
+		return known
+	})
 }
 
 // apply gives a merchant the service account, with an issuer.
