@@ -388,6 +388,7 @@ func (s *service) removed(email string) *browser {
 func (s *service) settled() map[string][]string {
 	s.Helper()
 	s.eventually(func() bool { return s.noticesLeft() == 0 })
+	s.walletsTold()
 	return s.rows()
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"boon.example/examples"
 	"boon.example/internal/guid"
+	"boon.example/internal/merchant"
 	"boon.example/internal/post/pass/google"
 	"boon.example/internal/server"
 	"boon.example/internal/store"
@@ -169,17 +170,55 @@ func newGoogleWallet(t *testing.T) (*service, *googleWallet) {
 // read the set-up, and knows nothing of what happened before.
 func (s *service) followed() {
 	s.Helper()
-	account, err := guid.Parse(examples.HarborAccount)
+	s.withStore(func(beside *store.Store) error {
+		s.eventually(func() bool { _, known := s.walletPlace(beside); return known })
+		return nil
+	})
+}
+
+// walletsTold waits until wallets were told of all that happened to the merchant's gifts until now, where the merchant
+// has any. On PostgreSQL an event can be read only when no older transaction is open, whosever it is.
+func (s *service) walletsTold() {
+	s.Helper()
+	s.withStore(func(beside *store.Store) error {
+		if _, known := s.walletPlace(beside); !known {
+			return nil
+		}
+		drawn, err := beside.Drawn(s.Context())
+		if err != nil {
+			return err
+		}
+		s.eventually(func() bool {
+			done, err := beside.Committed(s.Context(), drawn)
+			return err == nil && done
+		})
+		end, err := beside.EventsEnd(s.Context(), s.harbor())
+		if err != nil {
+			return err
+		}
+		s.eventually(func() bool { place, _ := s.walletPlace(beside); return place == end })
+		return nil
+	})
+}
+
+// walletPlace is up to where wallets of the merchant's guests were told; known is false where nobody has begun to.
+func (s *service) walletPlace(beside *store.Store) (place merchant.EventPlace, known bool) {
+	s.Helper()
+	place, known, err := beside.PassPlace(s.Context(), s.harbor())
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.eventually(func() (known bool) {
-		s.withStore(func(beside *store.Store) (err error) {
-			_, known, err = beside.PassPlace(s.Context(), account)
-			return err
-		})
-		return known
-	})
+	return place, known
+}
+
+// harbor is the id of the merchant whose set-up the tests have.
+func (s *service) harbor() guid.ID {
+	s.Helper()
+	id, err := guid.Parse(examples.HarborAccount)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return id
 }
 
 // apply gives a merchant the service account, with an issuer.
