@@ -22,7 +22,7 @@ type told struct {
 	Result  string         `json:"result"`
 	Amount  jsontext.Value `json:"amount,omitempty"`
 	Message string         `json:"message,omitempty"`
-	Actions []string       `json:"actions"`
+	Actions []string       `json:"actions,omitzero"` // what staff may ask for next; none: as before
 	Method  *method        `json:"paymentMethodDetails,omitempty"`
 	Data    any            `json:"data,omitempty"`
 }
@@ -66,13 +66,13 @@ func (c *call) success(id guid.ID, amount money.Amount, actions ...string) told 
 	return t
 }
 
-// failure tells in a sentence why something was not done.
+// failure tells in a sentence why something was not done. Staff may ask for what they might ask for before.
 func (c *call) failure(why *refusal.Error) told {
 	var texts []string
 	for _, m := range why.Messages {
 		texts = append(texts, m.Text(func(f refusal.Field) string { return string(f) }))
 	}
-	t := told{Result: c.result() + "_FAILURE", Message: strings.Join(texts, " "), Actions: []string{}}
+	t := told{Result: c.result() + "_FAILURE", Message: strings.Join(texts, " ")}
 	if c.asked > 0 {
 		t.Amount = c.currency.Append(nil, c.asked)
 	}

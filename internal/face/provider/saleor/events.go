@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,10 +71,11 @@ type event struct {
 		Checkout source `json:"checkout"`
 		Order    source `json:"order"`
 		Events   []struct {
-			ID     string `json:"id"`
-			Type   string `json:"type"`
-			PSP    string `json:"pspReference"`
-			Amount struct {
+			ID        string `json:"id"`
+			Type      string `json:"type"`
+			CreatedAt string `json:"createdAt"`
+			PSP       string `json:"pspReference"`
+			Amount    struct {
 				Amount provider.Amount `json:"amount"`
 			} `json:"amount"`
 		} `json:"events"`
@@ -223,48 +225,109 @@ func (c *call) held() ([]gift.Entry, error) {
 	return parts, nil
 }
 
-// key is under which the event's change is made: the id of the request that Saleor has noted and has no answer to yet.
-// A repeat of the event has the same one.
-func (c *call) key() string {
-	for _, e := range slices.Backward(c.event.Transaction.Events) {
-		amount, err := e.Amount.Amount.In(c.currency)
-		if e.PSP == "" && e.Type == c.kind.result+"_REQUEST" && err == nil && amount == c.asked {
-			return e.ID
+// waiting are the ids of the requests of this amount that Saleor has noted and has no answer to, the newest first.
+// Saleor lists events so, and tells when each was made.
+func (c *call) waiting() (ids []string) {
+	type request struct {
+		id string
+		at time.Time
+	}
+	var all []request
+	for _, e := range c.event.Transaction.Events {
+		if c.isOf(e.Type, "_REQUEST", e.PSP, e.Amount.Amount) {
+			at, _ := time.Parse(time.RFC3339, e.CreatedAt) // where it is not told, the order of the list holds
+			all = append(all, request{e.ID, at})
 		}
 	}
-	return ""
+	slices.SortStableFunc(all, func(a, b request) int { return b.at.Compare(a.at) })
+	for _, r := range all {
+		ids = append(ids, r.id)
+	}
+	return ids
+}
+
+// isOf reports whether an event of the transaction is of the kind that is asked for, of this amount, and without an
+// answer of the app's.
+func (c *call) isOf(typ, what, psp string, of provider.Amount) bool {
+	amount, err := of.In(c.currency)
+	return psp == "" && typ == c.kind.result+what && err == nil && amount == c.asked
+}
+
+// key is under which the event's change is made: the id of the newest request of this amount that waits for an answer.
+// A repeat of the event has the same one. If Saleor gave an earlier request up, as the answer was lost, and it was done
+// all the same, staff ask for it once more: the key is that request's, and nothing is done twice.
+func (c *call) key() (string, error) {
+	const most = 10 // requests of one amount that were given up
+	events, waiting := c.event.Transaction.Events, c.waiting()
+	if len(waiting) == 0 || waiting[0] == "" {
+		return "", errNoKey
+	}
+	gaveUp := false
+	told := map[string]bool{} // what Saleor knows of
+	for _, e := range events {
+		gaveUp = gaveUp || c.isOf(e.Type, "_FAILURE", e.PSP, e.Amount.Amount)
+		told[e.PSP] = true
+	}
+	if !gaveUp {
+		return waiting[0], nil
+	}
+	for _, id := range waiting[1:min(len(waiting), most)] {
+		known, err := c.Requests(id)
+		if err != nil {
+			return "", err
+		}
+		for _, r := range known {
+			var done struct {
+				PSP string `json:"pspReference"`
+			}
+			if r.Answer.Succeeded() && provider.Read(r.Answer.Body, &done) == nil && done.PSP != "" && !told[done.PSP] {
+				return id, nil
+			}
+		}
+	}
+	return waiting[0], nil
 }
 
 var errNoKey = refusal.New(refusal.ValidationFailure,
 	"The transaction has no request of this amount that waits for an answer.")
 
+// next tells what staff may ask for of a transaction of which an amount is charged and not given back, and whose gift
+// is as it is now.
+func next(charged money.Amount, v *gift.Voucher, hold guid.ID) (actions []string) {
+	if charged > 0 {
+		actions = append(actions, "REFUND")
+	}
+	if slices.ContainsFunc(v.Holds, func(h gift.OpenHold) bool { return h.ID == hold }) {
+		actions = append(actions, "CHARGE", "CANCEL")
+	}
+	return actions
+}
+
 // charge captures of what is held. The rest stays held.
 func (c *call) charge() service.Reply {
 	parts, err := c.held()
-	switch {
-	case err != nil:
+	if err == nil && parts[0].Kind != gift.HoldMade {
+		err = gift.NoSuchHold()
+	}
+	if err != nil {
 		return c.failed(err)
-	case parts[0].Kind != gift.HoldMade:
-		return c.failed(gift.NoSuchHold())
-	case c.key() == "":
-		return c.failed(errNoKey)
+	}
+	key, err := c.key()
+	if err != nil {
+		return c.failed(err)
 	}
 	hold := parts[0]
-	return c.told(provider.Order{Operation: operation.CaptureHold, Key: c.key(),
+	return c.told(provider.Order{Operation: operation.CaptureHold, Key: key,
 		Asked: fingerprinted{c.asked, hold.ID.String()},
 		Command: &ledger.Capture{HoldID: hold.ID, Notice: c.caller.Account.BalanceNotice,
 			Capture: gift.Capture{Context: c.Actor(c.Location), Caller: c.caller, Amount: c.asked, KeepRest: true,
 				Reference: c.event.reference()}},
 		Render: c.render(func(r ledger.Result) any {
-			actions := []string{"REFUND"}
-			if slices.ContainsFunc(r.Vouchers[0].Holds, func(h gift.OpenHold) bool { return h.ID == hold.ID }) {
-				actions = append(actions, "CHARGE", "CANCEL")
-			}
-			return c.success(r.Entries[0].ID, -r.Entries[0].Delta, actions...)
+			return c.success(r.Entries[0].ID, -r.Entries[0].Delta, next(c.asked, &r.Vouchers[0], hold.ID)...)
 		})}, hold.VoucherID)
 }
 
-// cancel ends the hold. One that is over counts as done.
+// cancel ends the hold. One that is over counts as done. What was charged of it can be refunded all the same.
 func (c *call) cancel() service.Reply {
 	parts, err := c.held()
 	switch {
@@ -273,52 +336,72 @@ func (c *call) cancel() service.Reply {
 	case parts[0].Kind != gift.HoldMade:
 		return c.failed(gift.NoSuchHold())
 	}
+	left := charged(parts).sum
 	return c.told(provider.Order{Operation: operation.ReleaseHold,
 		Command: &ledger.Release{HoldID: parts[0].ID,
 			Release: gift.Release{Context: c.Actor(c.Location), Caller: c.caller}},
-		Render: c.render(func(ledger.Result) any { return c.success(parts[0].ID, c.asked) })}, guid.ID{})
+		Render: c.render(func(r ledger.Result) any {
+			return c.success(parts[0].ID, c.asked, next(left, &r.Vouchers[0], parts[0].ID)...)
+		})}, guid.ID{})
 }
 
 // refund gives back of what was charged.
 func (c *call) refund() service.Reply {
 	parts, err := c.held()
-	switch {
-	case err != nil:
+	if err != nil {
 		return c.failed(err)
-	case c.key() == "":
-		return c.failed(errNoKey)
+	}
+	key, err := c.key()
+	if err != nil {
+		return c.failed(err)
 	}
 	back := gift.Reverse{Context: c.Actor(c.Location), Caller: c.caller, Amount: c.asked}
-	of, all := charged(parts, c.asked)
-	order := provider.Order{Operation: operation.ReverseRedemption, Key: c.key(),
+	of := charged(parts)
+	one := of.withAtLeast(c.asked)
+	order := provider.Order{Operation: operation.ReverseRedemption, Key: key,
 		Asked:   fingerprinted{c.asked, parts[0].ID.String()},
-		Command: &ledger.Reverse{Reverse: back, RedemptionID: of},
-		Render:  c.render(func(r ledger.Result) any { return c.success(r.Entries[0].ID, c.asked, "REFUND") })}
-	if of.IsZero() {
-		order.Command = &ledger.GiveBack{Reverse: back, HoldID: parts[0].ID, Captures: all}
+		Command: &ledger.Reverse{Reverse: back, RedemptionID: one},
+		Render: c.render(func(r ledger.Result) any {
+			return c.success(r.Entries[0].ID, c.asked, next(of.sum-c.asked, &r.Vouchers[0], parts[0].ID)...)
+		})}
+	if one.IsZero() {
+		order.Command = &ledger.GiveBack{Reverse: back, HoldID: parts[0].ID, Captures: of.all}
 	}
 	return c.told(order, guid.ID{})
 }
 
-// charged are the redemptions of a transaction, and the first of them of which an amount is left; zero: of none is so
-// much left.
-func charged(parts []gift.Entry, amount money.Amount) (of guid.ID, all []guid.ID) {
-	left := map[guid.ID]money.Amount{}
+// charges are the redemptions of a transaction, and what is left of each, and of all.
+type charges struct {
+	all  []guid.ID
+	left map[guid.ID]money.Amount
+	sum  money.Amount
+}
+
+func charged(parts []gift.Entry) charges {
+	c := charges{left: map[guid.ID]money.Amount{}}
 	for _, e := range parts {
 		switch {
 		case e.Kind == gift.Redemption:
-			all = append(all, e.ID)
-			left[e.ID] = -e.Delta
+			c.all = append(c.all, e.ID)
+			c.left[e.ID] = -e.Delta
 		case !e.Reverses.IsZero():
-			left[e.Reverses] -= max(e.Delta, -e.Delta)
+			c.left[e.Reverses] -= max(e.Delta, -e.Delta)
 		}
 	}
-	for _, id := range all {
-		if left[id] >= amount {
-			return id, all
+	for _, id := range c.all {
+		c.sum += c.left[id]
+	}
+	return c
+}
+
+// withAtLeast is the first of the redemptions of which an amount is left; zero: of none is so much left.
+func (c charges) withAtLeast(amount money.Amount) guid.ID {
+	for _, id := range c.all {
+		if c.left[id] >= amount {
+			return id
 		}
 	}
-	return guid.ID{}, all
+	return guid.ID{}
 }
 
 // answer writes an answer.

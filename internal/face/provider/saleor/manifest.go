@@ -21,7 +21,7 @@ const (
 	ofSession = ` data action {amount currency actionType} sourceObject {__typename
  ... on Checkout {id channel {slug}} ... on Order {id number channel {slug}}} transaction {id pspReference}`
 	ofAction = ` action {amount currency actionType} transaction {id pspReference checkout {id channel {slug}}
- order {id number channel {slug}} events {id type pspReference amount {amount}}}`
+ order {id number channel {slug}} events {id type createdAt pspReference amount {amount}}}`
 )
 
 // asked are the events, by the name that Saleor's webhooks have for each, and what is asked about it.

@@ -112,11 +112,22 @@ func begin(key, action, amount, code string) string {
 
 // request is an event of staff; id is Saleor's of the request.
 func request(typ, kind, id, psp, amount string) string {
-	return fmt.Sprintf(`{"__typename":"%s","action":{"amount":%[5]s,"currency":"USD","actionType":"%[2]s"},`+
-		`"transaction":{"id":"VHJhbnNhY3Rpb25JdGVtOjE=","pspReference":"%[4]s","checkout":null,`+
-		`"order":{"id":"T3JkZXI6MQ==","number":"42","channel":{"slug":"default-channel"}},"events":[`+
-		`{"id":"done","type":"%[2]s_REQUEST","pspReference":"x","amount":{"amount":%[5]s}},`+
-		`{"id":"%[3]s","type":"%[2]s_REQUEST","pspReference":"","amount":{"amount":%[5]s}}]}}`, typ, kind, id, psp, amount)
+	return asked(typ, kind, psp, amount, noted(id, kind+"_REQUEST", "", amount, 2), noted("done", kind+"_REQUEST", "x",
+		amount, 1))
+}
+
+// asked is an event of staff, with what Saleor has noted of the transaction. Saleor lists the newest first.
+func asked(typ, kind, psp, amount string, events ...string) string {
+	return fmt.Sprintf(`{"__typename":"%s","action":{"amount":%s,"currency":"USD","actionType":"%s"},`+
+		`"transaction":{"id":"VHJhbnNhY3Rpb25JdGVtOjE=","pspReference":"%s","checkout":null,`+
+		`"order":{"id":"T3JkZXI6MQ==","number":"42","channel":{"slug":"default-channel"}},"events":[%s]}}`, typ, amount, kind,
+		psp, strings.Join(events, ","))
+}
+
+// noted is what Saleor notes of a request or of an answer, in a minute.
+func noted(id, typ, psp, amount string, minute int) string {
+	return fmt.Sprintf(`{"id":"%s","type":"%s","createdAt":"2026-11-29T12:%02d:00.5+00:00","pspReference":"%s",`+
+		`"amount":{"amount":%s}}`, id, typ, minute, psp, amount)
 }
 
 func charge(id, psp, amount string) string {
@@ -156,25 +167,82 @@ func TestStory(t *testing.T) {
 		!strings.Contains(first, `"name":"Gift `+g.Code[8:]+`"`) {
 		t.Errorf("a repeat is answered %s, first it was %s", again, first)
 	}
-	s.want(begin("k2", "AUTHORIZATION", "1", g.Code), "AUTHORIZATION_FAILURE 1 []")
+	s.want(begin("k2", "AUTHORIZATION", "1", g.Code), "AUTHORIZATION_FAILURE 1 <nil>")
 	one := s.want(charge("e1", hold, "10.0"), "CHARGE_SUCCESS 10 [REFUND CHARGE CANCEL]")
 	again := s.want(charge("e1", hold, "10.0"), "CHARGE_SUCCESS 10 [REFUND CHARGE CANCEL]")
 	if again != one || one == hold {
 		t.Errorf("a repeat of the charge is %s, it was %s", again, one)
 	}
-	s.want(charge("e2", hold, "5.01"), "CHARGE_FAILURE 5.01 []")
+	s.want(charge("e2", hold, "5.01"), "CHARGE_FAILURE 5.01 <nil>")
 	s.want(charge("e3", hold, "2"), "CHARGE_SUCCESS 2 [REFUND CHARGE CANCEL]")
-	s.want(cancel(hold), "CANCEL_SUCCESS <nil> []")
-	s.want(cancel(hold), "CANCEL_SUCCESS <nil> []")
-	s.want(charge("e4", hold, "1"), "CHARGE_FAILURE 1 []")
+	s.want(refund("e0", hold, "1"), "REFUND_SUCCESS 1 [REFUND CHARGE CANCEL]")
+	s.want(charge("e9", hold, "1"), "CHARGE_SUCCESS 1 [REFUND CHARGE CANCEL]")
+	s.want(cancel(hold), "CANCEL_SUCCESS <nil> [REFUND]")
+	s.want(cancel(hold), "CANCEL_SUCCESS <nil> [REFUND]")
+	s.want(charge("e4", hold, "1"), "CHARGE_FAILURE 1 <nil>")
 	s.want(refund("e5", hold, "4"), "REFUND_SUCCESS 4 [REFUND]")
 	s.want(refund("e5", hold, "4"), "REFUND_SUCCESS 4 [REFUND]")
-	s.want(refund("e6", hold, "9"), "REFUND_FAILURE 9 []")
-	s.want(refund("e7", hold, "8"), "REFUND_SUCCESS 8 [REFUND]") // of both charges
-	s.want(refund("e8", hold, "0.01"), "REFUND_FAILURE 0.01 []")
+	s.want(refund("e6", hold, "9"), "REFUND_FAILURE 9 <nil>")
+	s.want(refund("e7", hold, "8"), "REFUND_SUCCESS 8 []") // of all charges
+	s.want(refund("e8", hold, "0.01"), "REFUND_FAILURE 0.01 <nil>")
 	is := s.API("gifting/gifts/"+g.ID, "")
 	if is["currentBalance"] != 15.0 || is["heldBalance"] != 0.0 {
 		t.Errorf("the gift is not whole again: %v", is["text"])
+	}
+}
+
+// TestLostAnswers: Saleor gives a request up whose answer is lost, and does not send it again. If staff ask once more,
+// nothing is done twice; what they ask for after that is something new. Saleor lists the newest event first, and once
+// listed the oldest first.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	const charges, refunds = "TransactionChargeRequested", "TransactionRefundRequested"
+	for _, c := range []struct {
+		typ, kind    string
+		once, second float64 // what the gift has then
+		oldestFirst  bool
+	}{{charges, "CHARGE", 10, 5, false}, {refunds, "REFUND", 5, 10, false}, {charges, "CHARGE", 10, 5, true}} {
+		s := open(t)
+		g := s.Gift("15")
+		hold := s.want(begin("k1", "AUTHORIZATION", "15", g.Code), "AUTHORIZATION_SUCCESS 15 [CHARGE CANCEL]")
+		if c.kind == "REFUND" {
+			s.want(charge("all", hold, "15"), "CHARGE_SUCCESS 15 [REFUND]")
+		}
+		has := func(want float64) {
+			t.Helper()
+			if is := s.API("gifting/gifts/"+g.ID, "")["currentBalance"]; is != want {
+				t.Errorf("%s: the gift has %v, want %v", c.kind, is, want)
+			}
+		}
+		is := func(events ...string) (psp string) {
+			t.Helper()
+			if c.oldestFirst {
+				events = slices.Clone(events)
+				slices.Reverse(events)
+			}
+			body := asked(c.typ, c.kind, hold, "5", events...)
+			answer, text := s.send(body)
+			if got := fmt.Sprintf("%v %v", answer["result"], answer["amount"]); got != c.kind+"_SUCCESS 5" {
+				t.Errorf("%s\nis answered %s", body, text)
+			}
+			return fmt.Sprint(answer["pspReference"])
+		}
+		of := func(id, typ, psp string, minute int) string { return noted(id, c.kind+typ, psp, "5", minute) }
+		lost := is(of("e1", "_REQUEST", "", 1))
+		gaveUp := []string{of("f1", "_FAILURE", "", 2), of("e1", "_REQUEST", "", 1)}
+		again := append([]string{of("e2", "_REQUEST", "", 3)}, gaveUp...)
+		for range 2 {
+			if psp := is(again...); psp != lost {
+				t.Errorf("%s: what was asked for once more is %s, first it was %s", c.kind, psp, lost)
+			}
+		}
+		has(c.once)
+		known := append([]string{of("e3", "_REQUEST", "", 5), of("s2", "_SUCCESS", lost, 4), of("e2", "_REQUEST", lost, 3)},
+			gaveUp...)
+		if psp := is(known...); psp == lost {
+			t.Errorf("%s: another request of the amount is taken for the lost one", c.kind)
+		}
+		has(c.second)
 	}
 }
 
@@ -184,9 +252,9 @@ func TestChargeAtOnce(t *testing.T) {
 	s := open(t)
 	g := s.Gift("15")
 	paid := s.want(begin("k1", "CHARGE", "20", g.Code), "CHARGE_SUCCESS 15 [REFUND]")
-	s.want(charge("e1", paid, "1"), "CHARGE_FAILURE 1 []")
-	s.want(cancel(paid), "CANCEL_FAILURE <nil> []")
-	s.want(refund("e2", paid, "15"), "REFUND_SUCCESS 15 [REFUND]")
+	s.want(charge("e1", paid, "1"), "CHARGE_FAILURE 1 <nil>")
+	s.want(cancel(paid), "CANCEL_FAILURE <nil> <nil>")
+	s.want(refund("e2", paid, "15"), "REFUND_SUCCESS 15 []")
 	for range 2 {
 		s.want(session("TransactionProcessSession", "", "AUTHORIZATION", "6", g.Code),
 			"AUTHORIZATION_SUCCESS 6 [CHARGE CANCEL]")
@@ -246,12 +314,12 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	hold := s.want(begin("k2", "AUTHORIZATION", "20", g.Code), "AUTHORIZATION_SUCCESS 15 [CHARGE CANCEL]")
-	s.want(charge("", hold, "1"), "CHARGE_FAILURE 1 []")
-	s.want(charge("e1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11", "1"), "CHARGE_FAILURE 1 []")
-	s.want(charge("e1", "no id", "1"), "CHARGE_FAILURE 1 []")
+	s.want(charge("", hold, "1"), "CHARGE_FAILURE 1 <nil>")
+	s.want(charge("e1", "7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c11", "1"), "CHARGE_FAILURE 1 <nil>")
+	s.want(charge("e1", "no id", "1"), "CHARGE_FAILURE 1 <nil>")
 	mine := s.API("redemption/redeem-gift", `{"voucherID":"`+s.Gift("5").ID+`","amount":5,"organizationID":"`+
 		providertest.Pier+`"}`)
-	s.want(refund("e1", mine["redemptionID"].(string), "5"), "REFUND_FAILURE 5 []")
+	s.want(refund("e1", mine["redemptionID"].(string), "5"), "REFUND_FAILURE 5 <nil>")
 	for _, body := range []string{`{"__typename":"OrderCreated"}`, `{`, `[]`, ``} {
 		if a := s.post(body, "Saleor-Signature", signature(t, body, keys()[0], "shop", false)); a.Status != 400 {
 			t.Errorf("%q is answered %d %s", body, a.Status, a.Body)
