@@ -15,6 +15,7 @@ type line struct {
 	even            bool         // whether there is such a price
 	quantity        money.Decimal
 	weighed         bool
+	less            money.Decimal // discount that was taken off total, though its price may be without it already
 	total           money.Amount  // after discounts, with the tax that is inside its price, and no other
 	inside          money.Amount  // tax that was added to total, as what it was added to is without
 	back            money.Amount  // what was refunded, and is to be taken off total

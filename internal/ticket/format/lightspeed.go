@@ -11,7 +11,8 @@ import (
 var (
 	saleEnvelopeNames = jsontape.NewNames("data", "sale", "register_sale", "payload")
 	saleNames         = jsontape.NewNames("state", "status", "line_items", "register_sale_products", "totals",
-		"payments", "adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments")
+		"payments", "adjustments", "ecom_custom_charges", "total_price", "total_tax", "register_sale_payments",
+		"deleted_at")
 	saleLineNames = jsontape.NewNames("product", "product_id", "quantity", "pricing", "unit_price", "price",
 		"total_discount", "unit_discount", "discount", "total_price", "price_total", "tax", "unit_tax",
 		"tax_amount", "total_tax", "tax_total", "return", "is_return", "gift_card_number")
@@ -36,12 +37,13 @@ func (m *saleEnvelopeJSON) read(r *reader, v jsontape.Value) bool {
 
 type saleJSON struct {
 	state, status, lineItems, registerSaleProducts, totals, payments, adjustments, ecomCustomCharges,
-	totalPrice, totalTax, registerSalePayments jsontape.Value
+	totalPrice, totalTax, registerSalePayments, deletedAt jsontape.Value
 }
 
 func (m *saleJSON) read(r *reader, v jsontape.Value) bool {
 	return r.pick(v, saleNames, &m.state, &m.status, &m.lineItems, &m.registerSaleProducts, &m.totals,
-		&m.payments, &m.adjustments, &m.ecomCustomCharges, &m.totalPrice, &m.totalTax, &m.registerSalePayments)
+		&m.payments, &m.adjustments, &m.ecomCustomCharges, &m.totalPrice, &m.totalTax, &m.registerSalePayments,
+		&m.deletedAt)
 }
 
 type saleLineJSON struct {
@@ -173,18 +175,41 @@ func (r *reader) lightspeedX(data jsontape.Value) *ticket.Ticket {
 	if t.flat { // whose totals are without the charges of the web shop
 		b.own += added.shop
 	}
-	b.parts = net.Add(t.tax).Round(r.currency)
-	// Whether discounts on the sale are in the totals of its lines is for its own total to tell.
+	// Whether discounts on the sale are in the totals of its lines, and those on lines in their prices, is for its own
+	// total to tell.
 	price, rounding := t.price.Round(r.currency), money.Amount(len(b.lines))
-	after := near(net.Round(r.currency), price, rounding) ||
-		t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
+	isPrice := func(net money.Decimal) bool {
+		return near(net.Round(r.currency), price, rounding) ||
+			t.flat && near(net.Round(r.currency)+added.charged-added.shop, price, rounding)
+	}
+	after := isPrice(net)
+	if whole := net.Add(b.lessOfLines()); !after && t.priced && isPrice(whole) {
+		net, after = whole, true
+		b.giveLessBack()
+	}
+	b.parts = net.Add(t.tax).Round(r.currency)
 	b.adjust(added, t.priced && !after, inclusive)
 	b.due = b.own - max(r.salePaid(first(m.payments, m.registerSalePayments)), t.paid)
 	if t.asks {
 		b.due = min(b.due, t.toPay)
 	}
-	b.nothingDue = r.says(m.state, "voided", "closed") || r.saleIsOver(m.status)
+	b.nothingDue = r.says(m.state, "voided", "closed") || r.saleIsOver(m.status) || len(r.text(m.deletedAt)) > 0
 	return b.ticket()
+}
+
+// lessOfLines is what was taken off lines whose prices may be without it already.
+func (b *bill) lessOfLines() (sum money.Decimal) {
+	for i := range b.lines {
+		sum = sum.Add(b.lines[i].less)
+	}
+	return sum
+}
+
+// giveLessBack puts it back.
+func (b *bill) giveLessBack() {
+	for i := range b.lines {
+		b.lines[i].total += b.lines[i].less.Round(b.currency)
+	}
 }
 
 // saleIsOver reads the status of the flat schema: CLOSED, VOIDED, and those that end in _CLOSED.
@@ -267,8 +292,12 @@ func (r *reader) saleLine(v jsontape.Value, inclusive bool) (l line, without mon
 		taxes = unitTax.Mul(pieces)
 	}
 	if without = r.priced(p.total); p.total.SaysNothing() {
-		if without = discounted(unit.Mul(pieces), off); p.price.SaysNothing() {
+		gross := unit.Mul(pieces)
+		if without = discounted(gross, off); p.price.SaysNothing() {
 			r.needs(v, "pricing", "This is needed, with its total.")
+		}
+		if gross.Sign() > 0 {
+			l.less = gross.Add(without.Less())
 		}
 	}
 	if beyond(without, r.currency, ticket.MaxAmount) || beyond(taxes, r.currency, ticket.MaxAmount) {

@@ -241,8 +241,9 @@ func TestRestrictedGifts(t *testing.T) {
 			10_00, 2},
 		{"it is in the total", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":2,"pricing":{"price":10,"total":10,` +
 			`"discount_total":10}`), "MUG", 10_00, 2},
-		{"it is no more than the line", LightspeedX, sale(`"product":{"id":"MUG"},"quantity":1,"pricing":{"price":10,` +
-			`"discount_total":15}`), "MUG", 0, 0},
+		{"it is no more than the line", LightspeedX, saleOf(`{"product":{"id":"MUG"},"quantity":1,"pricing":{"price":10,`+
+			`"discount_total":15}},{"product":{"id":"B"},"quantity":1,"pricing":{"price":10,"total":10}}`,
+			`,"totals":{"price":10,"tax":0,"price_incl_tax":10}`), "MUG", 0, 0},
 		{"a refund takes its tax off the price", Toast, toast("10", `"refundAmount":5,"taxRefundAmount":1`), "MUG", 6_00, 0},
 		{"a full one takes all", Toast, toast("10", `"refundAmount":10,"taxRefundAmount":2`), "MUG", 0, 0},
 		{"with the tax that it does not tell", Toast, toast("10", `"refundAmount":10`), "MUG", 0, 0},
@@ -363,4 +364,46 @@ func TestTipOnASaleWithTax(t *testing.T) {
 		`"pricing":{"price":100,"total":100},"tax":{"total":15}},{"product":{"id":"B"},"quantity":1,"pricing":`+
 		`{"price":100,"total":100},"tax":{"total":15}}`, `,"totals":{"price":100,"tax":15,"price_incl_tax":125},"adjustments":`+
 		`[{"adjustment_type":"DISCOUNT","total":-100},{"adjustment_type":"TIP","total":10}]`), "A", 57_50, 1}})
+}
+
+// TestDiscountsInPrices: whether a price is before a discount or after it, where the platform does not say so, is for
+// the order's own total to tell; where that tells neither, the gift pays less.
+func TestDiscountsInPrices(t *testing.T) {
+	register := func(line, total, more string) string {
+		return `{"register_sale":{"status":"SAVED","total_price":"` + total + `","total_tax":"0","register_sale_products":[` +
+			line + `]` + more + `}}`
+	}
+	one := `{"product_id":"A","quantity":"1","price":"108","discount":"12","tax":"0"}`
+	check := func(a, b, total string) string {
+		return toastOrder(`{"item":{"guid":"A"},"price":`+a+`},{"item":{"guid":"B"},"price":`+b+`},{"item":{"guid":"C"},`+
+			`"deferred":true,"price":30}`, `,"appliedDiscounts":[{"discountAmount":6}],"totalAmount":`+total)
+	}
+	const half = `,"discountAllocations":[{"allocatedAmount":{"amount":"3.00","currencyCode":"USD"}},` +
+		`{"allocatedAmount":{"amount":2,"currencyCode":"USD"}}]`
+	cart := func(allocated, subtotal string) string {
+		return `{"lineItems":[{"variantId":1,"price":10,"quantity":1` + allocated + `},{"variantId":2,"price":10,"quantity":1}],` +
+			`"subtotal":"` + subtotal + `","taxTotal":"0","grandTotal":"` + subtotal + `"}`
+	}
+	pays(t, usd, Options{}, []most{
+		{"a discount of one line of a cart", Shopify, cart(half, "15"), "1", 5_00, 1},
+		{"of the other line nothing comes off", Shopify, cart(half, "15"), "2", 10_00, 1},
+		{"one of the cart beside it", Shopify, cart(half, "12"), "1", 4_00, 1},
+		{"an older cart", Shopify, cart(``, "15"), "1", 7_50, 1},
+		{"a price after its discount", LightspeedX, register(one, "108", ``), "A", 108_00, 1},
+		{"a price before its discount", LightspeedX, register(one, "96", ``), "A", 96_00, 1},
+		{"neither", LightspeedX, register(one, "100", ``), "A", 96_00, 1},
+		{"of several pieces", LightspeedX, register(`{"product_id":"A","quantity":"3","price":"9","discount":"1","tax":"0"}`, "27",
+			``), "A", 27_00, 3},
+		{"beside something brought back", LightspeedX, register(one+`,{"product_id":"B","quantity":"-1","price":"8",`+
+			`"discount":"2","tax":"0"}`, "100", ``), "A", 100_00, 1},
+		{"a flat sale, which tells both", LightspeedX, saleOf(`{"product_id":"A","quantity":1,"price":108,"unit_price":108,`+
+			`"discount":12,"unit_discount":12,"total_discount":12,"price_total":108,"total_price":108,"tax":0,"is_return":false}`,
+			`,"total_price":108,"total_tax":0`), "A", 108_00, 1},
+		{"a sale that was deleted", LightspeedX, register(one, "108", `,"deleted_at":"2023-07-21T22:20:40+00:00"`), "A", 0, 0},
+		{"and one that was not", LightspeedX, register(one, "108", `,"deleted_at":""`), "A", 108_00, 1},
+		{"prices before the discount on the check", Toast, check("10", "20", "54"), "A", 8_00, 1},
+		{"prices after it", Toast, check("8", "16", "54"), "A", 8_00, 1},
+		{"prices of which nobody can tell", Toast, check("10", "20", "57"), "A", 8_00, 1},
+		{"all of them", Toast, check("10", "20", "54"), "", 24_00, 2},
+	})
 }

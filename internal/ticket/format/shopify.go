@@ -498,14 +498,17 @@ func (a applied) of(on money.Amount, c money.Currency) money.Amount {
 
 var hundredth, _ = money.ReadDecimal([]byte("0.01"))
 
-// cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines: what
-// its subtotal is below the prices is spread over the goods.
+// cart reads the cart of a point of sale. Its discounts say neither whether they are money, nor of which lines. Since
+// 2025-10 a line tells what of them it has; what its subtotal is below the prices beside that is spread over the goods.
 func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
 	var m cartJSON
 	m.read(r, data)
 	b := r.bill(size(m.lineItems))
+	var prices money.Amount
 	for _, e := range r.list(m.lineItems) {
-		l := r.cartLine(e)
+		l, off := r.cartLine(e)
+		prices += l.total
+		l.total -= max(0, min(off, l.total))
 		b.add(l)
 		b.parts += l.total
 	}
@@ -518,10 +521,11 @@ func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
 	if m.grandTotal.SaysNothing() {
 		r.needs(data, "grandTotal", needed)
 	}
-	if b.discount = b.parts - subtotal; b.discount > 0 {
+	b.discount = prices - subtotal
+	if rest := b.parts - subtotal; rest > 0 {
 		goods := b.goods()
-		b.spread(b.discount)
-		b.parts -= min(b.discount, goods)
+		b.spread(rest)
+		b.parts -= min(rest, goods)
 	}
 	if !near(b.parts, b.own, b.rounding()) { // else the tax is in the prices
 		b.parts += b.tax
@@ -530,7 +534,8 @@ func (r *reader) cart(data jsontape.Value) *ticket.Ticket {
 	return b.ticket()
 }
 
-func (r *reader) cartLine(v jsontape.Value) (l line) {
+// cartLine reads a line of a cart at its price, and what it tells of its discounts.
+func (r *reader) cartLine(v jsontape.Value) (l line, off money.Amount) {
 	var m cartLineJSON
 	m.read(r, v)
 	l.group = r.id(m.productID)
@@ -556,5 +561,11 @@ func (r *reader) cartLine(v jsontape.Value) (l line) {
 	case l.total < 0:
 		l.reason = ticket.Returned
 	}
-	return l
+	for _, e := range r.list(m.discountAllocations) {
+		var of cartMoneyJSON
+		of.read(r, r.only(e, cartAllocationNames))
+		r.ours(of.currencyCode)
+		off += max(0, r.priced(of.amount).Round(r.currency))
+	}
+	return l, off
 }

@@ -38,7 +38,10 @@ var (
 	shopEnvelopeNames = jsontape.NewNames("line_items", "lineItems", "order", "draft_order", "draftOrder",
 		"calculatedDraftOrder", "node", "orders", "draftOrders", "data")
 	cartNames     = jsontape.NewNames("subtotal", "taxTotal", "grandTotal", "lineItems")
-	cartLineNames = jsontape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard")
+	cartLineNames = jsontape.NewNames("price", "quantity", "title", "variantId", "productId", "sku", "isGiftCard",
+		"discountAllocations")
+	cartAllocationNames = jsontape.NewNames("allocatedAmount")
+	cartMoneyNames      = jsontape.NewNames("amount", "currencyCode")
 )
 
 // shopKindJSON is what tells of which kind an order is. lines are the line_items of the REST API.
@@ -73,12 +76,20 @@ func (m *cartJSON) read(r *reader, v jsontape.Value) bool {
 }
 
 type cartLineJSON struct {
-	price, quantity, title, variantID, productID, sku, isGiftCard jsontape.Value
+	price, quantity, title, variantID, productID, sku, isGiftCard, discountAllocations jsontape.Value
 }
 
 func (m *cartLineJSON) read(r *reader, v jsontape.Value) bool {
 	return r.pick(v, cartLineNames, &m.price, &m.quantity, &m.title, &m.variantID, &m.productID, &m.sku,
-		&m.isGiftCard)
+		&m.isGiftCard, &m.discountAllocations)
+}
+
+type cartMoneyJSON struct {
+	amount, currencyCode jsontape.Value
+}
+
+func (m *cartMoneyJSON) read(r *reader, v jsontape.Value) bool {
+	return r.pick(v, cartMoneyNames, &m.amount, &m.currencyCode)
 }
 
 // shopOrderJSON is what is read of an order, by the names of the REST API.

@@ -177,7 +177,8 @@ func (r *reader) toastBill(check jsontape.Value) *bill {
 		b.add(l)
 		b.parts, b.discount = b.parts+price, b.discount+discount
 	}
-	b.discount += r.toastDiscounts(m.appliedDiscounts)
+	off := r.toastDiscounts(m.appliedDiscounts)
+	b.discount += off
 	gratuity := money.Amount(0)
 	for _, e := range r.list(m.appliedServiceCharges) {
 		var c toastChargeJSON
@@ -194,6 +195,7 @@ func (r *reader) toastBill(check jsontape.Value) *bill {
 		r.needs(check, "totalAmount", needed)
 	}
 	b.toastInside(gratuity)
+	b.toastOff(off, gratuity)
 	for i := range b.lines {
 		b.lines[i].refund()
 	}
@@ -217,19 +219,33 @@ func (b *bill) toastInside(gratuity money.Amount) {
 			inside += l.inside
 		}
 	}
-	isTotal := func(parts money.Amount) bool {
-		return near(parts, b.own, b.rounding()) || near(parts+gratuity, b.own, b.rounding())
-	}
-	if isTotal(b.parts + max(0, inside-b.tax)) { // the check may not tell taxes that its lines do
+	if b.isTotal(b.parts+max(0, inside-b.tax), gratuity) { // the check may not tell taxes that its lines do
 		return
 	}
 	b.parts -= min(inside, b.tax)
-	sure := isTotal(b.parts)
+	sure := b.isTotal(b.parts, gratuity)
 	for i := range b.lines {
 		if l := &b.lines[i]; sure || l.reason != ticket.GiftCard {
 			l.total -= l.inside
 		}
 	}
+}
+
+// toastOff takes the discounts on a check off its lines, unless the check's own total tells that their prices are
+// without these: Toast does not say.
+func (b *bill) toastOff(off, gratuity money.Amount) {
+	if off <= 0 || b.isTotal(b.parts, gratuity) {
+		return
+	}
+	b.spread(off)
+	if b.isTotal(b.parts-off, gratuity) {
+		b.parts -= off
+	}
+}
+
+// isTotal reports whether parts are the order's own total, which may count gratuities.
+func (b *bill) isTotal(parts, gratuity money.Amount) bool {
+	return near(parts, b.own, b.rounding()) || near(parts+gratuity, b.own, b.rounding())
 }
 
 // cents reads a number of currency units as minor units.
