@@ -284,7 +284,15 @@ func (w *Writer) class(of *work, id string, v *card.View) error {
 	if of.classes[id] == is {
 		return nil
 	}
-	if err := of.client.write(w.ctx, "giftCardClass", id, c); err != nil {
+	err = of.client.write(w.ctx, "giftCardClass", id, c)
+	if status(err) == http.StatusBadRequest && c.Logo != nil {
+		// Google fetches the logo while it answers, and refuses a class of which it cannot: a firewall may keep it out. A
+		// class without one is better than no pass of any gift.
+		w.Log.Warn("Google does not take the logo of a design; its passes of Google Wallet go without", "class", id)
+		c.Logo = nil
+		err = of.client.write(w.ctx, "giftCardClass", id, c)
+	}
+	if err != nil {
 		return err
 	}
 	of.classes[id] = is

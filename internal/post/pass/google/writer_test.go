@@ -1,6 +1,7 @@
 package google
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -32,13 +33,14 @@ import (
 type kept struct {
 	Store // nothing of it is asked but what is below
 
-	mu     sync.Mutex
-	broken map[guid.ID]error          // gifts that cannot be read
-	due    []event.GooglePass         // the oldest first
-	saved  map[guid.ID]event.PassCard // by gift
-	answer func(*http.Request) int    // 0: 200
-	wrote  map[string]string          // bodies, by method and path
-	told   map[string]int             // outcomes
+	mu      sync.Mutex
+	designs []merchant.Design          // of the shop; every gift has the first, if there is one
+	broken  map[guid.ID]error          // gifts that cannot be read
+	due     []event.GooglePass         // the oldest first
+	saved   map[guid.ID]event.PassCard // by gift
+	answer  func(*http.Request) int    // 0: 200
+	wrote   map[string]string          // bodies, by method and path
+	told    map[string]int             // outcomes
 }
 
 var shop = &merchant.Account{ID: guid.ID{1}, Name: "Harbor Coffee", Zone: time.UTC,
@@ -48,8 +50,12 @@ var shop = &merchant.Account{ID: guid.ID{1}, Name: "Harbor Coffee", Zone: time.U
 // Gift implements Store.
 func (k *kept) Gift(_ context.Context, account, voucher guid.ID) (g gift.Gift, err error) {
 	code, err := codes.ParseVoucherCode("123456789012")
-	return gift.Gift{Voucher: gift.Voucher{ID: voucher, AccountID: account, Currency: shop.Currency, Funded: 2500,
-		Balance: 1250, Status: gift.Delivered}, Card: gift.Card{Code: code}}, errors.Join(err, k.broken[voucher])
+	g = gift.Gift{Voucher: gift.Voucher{ID: voucher, AccountID: account, Currency: shop.Currency, Funded: 2500,
+		Balance: 1250, Status: gift.Delivered}, Card: gift.Card{Code: code}}
+	if len(k.designs) > 0 {
+		g.Card.DesignID = k.designs[0].ID
+	}
+	return g, errors.Join(err, k.broken[voucher])
 }
 
 // GoogleDue implements Store.
@@ -113,7 +119,7 @@ func (k *kept) round(t *testing.T) (said string, err error) {
 		t.Fatal(err)
 	}
 	is := *shop
-	is.Wallet.Google.Key = string(text)
+	is.Wallet.Google.Key, is.Designs = string(text), k.designs
 	err = w.all(&is, w.of(shop.ID))
 	w.Stop()
 	return log.String(), err
@@ -202,5 +208,32 @@ func TestOneUnreadHoldsUpNoOther(t *testing.T) {
 	k = &kept{due: slices.Clone(all), broken: map[guid.ID]error{one: unscannable, other: unscannable}}
 	if _, err := k.round(t); err == nil || len(k.due) != 2 || k.told[failed] != 2 {
 		t.Errorf("%d are due, told are %v: %v", len(k.due), k.told, err)
+	}
+}
+
+// TestALogoThatGoogleCannotFetch: Google refuses a class whose picture it cannot fetch. The gifts of the design have
+// passes all the same, without the logo, and the log says so once.
+func TestALogoThatGoogleCannotFetch(t *testing.T) {
+	t.Parallel()
+	k := &kept{designs: []merchant.Design{{ID: guid.ID{7}, Logo: merchant.AssetHash{1}}}}
+	for n := range byte(3) {
+		k.due = append(k.due, event.GooglePass{AccountID: shop.ID, VoucherID: guid.ID{2, n}, Changed: 1})
+	}
+	k.answer = func(r *http.Request) int {
+		text, err := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		if err != nil || bytes.Contains(text, []byte("programLogo")) {
+			return http.StatusBadRequest
+		}
+		return 0
+	}
+	said, err := k.round(t)
+	if err != nil || k.told[written] != 3 || k.told[refused] != 0 {
+		t.Errorf("told are %v: %v", k.told, err)
+	}
+	class := k.wrote["PATCH /giftCardClass/"+ClassID("33", &merchant.Account{Designs: k.designs},
+		&gift.Gift{Card: gift.Card{DesignID: guid.ID{7}}})]
+	if !strings.Contains(class, "Harbor Coffee") || strings.Count(said, "logo") != 1 {
+		t.Errorf("the class is %q, the log says %s", class, said)
 	}
 }
