@@ -400,3 +400,25 @@ func TestGoogleWithAnotherDesign(t *testing.T) {
 	s.sell(own)
 	s.eventually(func() bool { return strings.Contains(class(), green) })
 }
+
+// TestGoogleLearnsOfEarlierGifts: gifts that were sold before the merchant had a service account get an object though
+// nothing happens to them, and are told of afterwards; a gift that was used up gets none.
+func TestGoogleLearnsOfEarlierGifts(t *testing.T) {
+	t.Parallel()
+	at := newGoogle(t)
+	s := start(t, server.Config{PublicURL: "https://gifts.example.com",
+		Google: google.Addresses{Tokens: at.server.URL + "/token", Objects: at.server.URL + "/v1"}})
+	used, one, two := s.sell(twenty), s.sell(twenty), s.sell(twenty)
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+used.VoucherCode+`","amount":20}`, nil)
+	at.apply(s, googleIssuer, examples.HarborCoffee())
+	s.learned()
+	s.eventually(func() bool { return s.save(one) != "" && s.save(two) != "" })
+	if all := at.objects(used.VoucherID); len(all) > 0 {
+		t.Errorf("Google has a gift that was used up: %s", all)
+	}
+	s.must("POST", redeemPath, examples.HarborTillKey, `{"voucherCode":"`+one.VoucherCode+`","amount":5}`, nil)
+	s.eventually(func() bool { return strings.Contains(at.objects(one.VoucherID)[0], `"micros":"15000000"`) })
+	if len(at.wrong) > 0 {
+		t.Errorf("Google was asked what it does not take: %q", at.wrong)
+	}
+}

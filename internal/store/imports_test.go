@@ -588,6 +588,7 @@ var forgetful = map[string]string{
 	"countUnsold":       "as of selectNextStock",
 	"selectActivations": "as of selectNextStock",
 	"countMade":         "of a stock that selectStock found",
+	"selectWithout":     "it leaves out what an import brought and nothing happened to",
 }
 
 // findsGifts is how a statement finds gifts. Those that change some were found and locked before.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"boon.example/internal/event"
+	"boon.example/internal/gift"
 	"boon.example/internal/guid"
+	"boon.example/internal/ledger"
 	"boon.example/internal/merchant"
 	"boon.example/internal/store/db"
 	"boon.example/internal/store/erase"
@@ -226,4 +228,50 @@ func testGooglePasses(t *testing.T, open opener) {
 	touch(event.TouchedGift{VoucherID: one, Position: 11})
 	is.Changed, is.Told = 11, 10
 	due(is)
+}
+
+// testGoogleWithout: the gifts of an account that Google was never told of are found page by page, the newest first, if
+// a guest can use them; those of an import once something happened to them.
+func testGoogleWithout(t *testing.T, open opener) {
+	s, again := open(t)
+	account := newID()
+	made := map[string]guid.ID{}
+	add := func(name string, change func(*gift.Gift)) {
+		g, e := newGift(account)
+		change(&g)
+		save(t, s, ledger.Changes{Gifts: []gift.Gift{g}, Entries: []gift.Entry{e}})
+		made[name] = g.ID
+	}
+	m := beginImport(t, s, account, noon.AddDate(0, 0, -1))
+	brought := stageGifts(t, s, m, 2)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	redeem(t, s, &brought[0].Voucher, 1)
+	add("first", func(*gift.Gift) {})
+	add("item", func(g *gift.Gift) { g.Item, g.Card.Label = true, "Latte" })
+	add("over", func(g *gift.Gift) { g.ValidUntil = noon })
+	add("blocked", func(*gift.Gift) {})
+	spoil(t, s, `UPDATE voucher SET blocked = 'LOST' WHERE account_id = $1 AND id = $2`, db.KeyOf(account),
+		db.KeyOf(made["blocked"]))
+	add("used", func(*gift.Gift) {})
+	spoil(t, s, `UPDATE voucher SET balance = 0, status = 6 WHERE account_id = $1 AND id = $2`, db.KeyOf(account),
+		db.KeyOf(made["used"]))
+	add("touched", func(*gift.Gift) {})
+	must(t, s.TouchGoogle(t.Context(), account, []event.TouchedGift{{VoucherID: made["touched"], Position: 1}}))
+	add("last", func(g *gift.Gift) { g.ValidUntil = noon.AddDate(0, 0, 2) })
+	issue(t, s, newID(), 1)
+
+	want := []guid.ID{made["first"], made["last"], brought[0].ID}
+	slices.SortFunc(want, func(a, b guid.ID) int { return bytes.Compare(b[:], a[:]) })
+	for _, limit := range []int{1, 10} {
+		var found []guid.ID
+		for next, more := (guid.ID{}), true; more; more = !next.IsZero() {
+			some, to, err := again().GoogleWithout(t.Context(), account, next, noon, limit)
+			must(t, err)
+			found, next = append(found, some...), to
+			if len(some) > limit {
+				t.Errorf("%d of %d are given", len(some), limit)
+			}
+		}
+		diff(t, found, want)
+	}
 }

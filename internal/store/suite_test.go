@@ -57,6 +57,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"phones with passes are kept":               testPasses,
 		"gifts that changed are told of":            testTouched,
 		"passes that Google has are kept":           testGooglePasses,
+		"gifts that Google was not told of":         testGoogleWithout,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
 		"PINs and addresses are sealed":             testSealedSetup,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
@@ -39,7 +40,19 @@ const (
 		WHERE p.account_id = $1 AND p.told < p.changed ORDER BY p.changed LIMIT $2`
 	selectGoogle = `SELECT p.card FROM google_object AS p
 		WHERE p.account_id = $1 AND p.voucher_id = $2 AND p.told > 0`
+	// selectWithout reads a page of gifts, and says which of them could be shown at Google and were never touched. A gift
+	// of an import is left out as long as nothing happened to it: the import may still be taken back.
+	selectWithout = `SELECT w.id, CASE WHEN w.fit = 1 AND p.voucher_id IS NULL THEN 1 ELSE 0 END
+		FROM (SELECT v.id, CASE WHEN NOT v.item AND v.status IN (3, 4, 5) AND v.blocked = ''
+				AND (v.import_id IS NULL OR v.seq > 1)
+				AND (v.valid_until IS NULL OR coalesce(v.extended, v.valid_until) > $3) THEN 1 ELSE 0 END AS fit
+			FROM voucher AS v WHERE v.account_id = $1 AND v.id < $2 ORDER BY v.id DESC LIMIT $4) AS w
+		LEFT JOIN google_object AS p ON p.account_id = $1 AND p.voucher_id = w.id
+		ORDER BY w.id DESC`
 )
+
+// pageOfGifts is how many gifts GoogleWithout looks at.
+const pageOfGifts = 500
 
 // TouchGoogle notes that Google is to know of gifts as they are after an event.
 func (p *Passes) TouchGoogle(ctx context.Context, account guid.ID, gifts []event.TouchedGift) error {
@@ -71,6 +84,45 @@ func (p *Passes) GoogleDue(ctx context.Context, account guid.ID, limit int) ([]e
 	}
 	return all, nil
 }
+
+// GoogleWithout looks through some gifts of an account that were made before one of them, the newest first; zero: from
+// the newest on. Of those that a guest can use, it gives at most limit that were never touched: they were sold before
+// the merchant had a service account. next is where to go on; zero: nowhere.
+func (p *Passes) GoogleWithout(ctx context.Context, account, before guid.ID, now time.Time, limit int) (
+	without []guid.ID, next guid.ID, err error) {
+	if before.IsZero() {
+		before = newest
+	}
+	type looked struct {
+		id      guid.ID
+		without bool
+	}
+	page, err := db.Collect(ctx, p.db, selectWithout, []any{db.KeyOf(account), db.KeyOf(before), now.UnixMicro(),
+		pageOfGifts}, func(from db.Scanner) (l looked, err error) {
+		var is int64
+		err = from.Scan(db.ScanID(&l.id), &is)
+		l.without = is == 1
+		return l, err
+	})
+	if err != nil {
+		return nil, next, fmt.Errorf("looking for gifts without a pass of Google: %w", err)
+	}
+	for _, l := range page {
+		if l.without {
+			without = append(without, l.id)
+		}
+		if len(without) == limit {
+			return without, l.id, nil
+		}
+	}
+	if len(page) == pageOfGifts {
+		next = page[len(page)-1].id
+	}
+	return without, next, nil
+}
+
+// newest is after the ids of all gifts.
+var newest = guid.ID(slices.Repeat([]byte{0xff}, len(guid.ID{})))
 
 // SaveGoogle notes what Google knows. A pass whose Told is another by now is due once more: nobody knows which of two
 // wrote last.

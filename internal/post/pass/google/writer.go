@@ -28,6 +28,10 @@ type Store interface {
 	TouchGoogle(ctx context.Context, account guid.ID, gifts []event.TouchedGift) error
 	GoogleDue(ctx context.Context, account guid.ID, limit int) ([]event.GooglePass, error)
 	SaveGoogle(ctx context.Context, passes []event.GooglePass) error
+	// GoogleWithout looks through some gifts that were made before one of them (zero: through the newest), and gives those
+	// that a guest can use and that were never touched, at most limit. next is where to go on; zero: nowhere.
+	GoogleWithout(ctx context.Context, account, before guid.ID, now time.Time, limit int) (without []guid.ID, next guid.ID,
+		err error)
 }
 
 // Writer has Google keep an object for each gift of the merchants that have a service account, as the gift is now. What
@@ -58,6 +62,8 @@ type work struct {
 	lookAt   time.Time
 	resume   time.Time
 	failures int
+	earlier  time.Time // when gifts are looked for next that Google was never told of
+	before   guid.ID   // where to go on looking; zero: at the newest
 
 	of      [sha256.Size]byte // the service account
 	client  *client
@@ -72,6 +78,9 @@ const (
 	firstPause = 2 * time.Second
 	maxPause   = 10 * time.Minute
 	tellEvery  = time.Minute
+	lookAgain  = 24 * time.Hour // through all gifts of an account
+	// between two steps of that: Google takes 20 calls in a second
+	lookPause = 4 * time.Second
 )
 
 // Begin makes the writer ready, before any other call.
@@ -124,16 +133,20 @@ func (w *Writer) Work(account guid.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of := w.of(account)
-	if of.busy || now.Before(of.resume) || !of.due && now.Before(of.lookAt) || w.ctx.Err() != nil {
+	due := of.due || !now.Before(of.lookAt) || !now.Before(of.earlier)
+	if of.busy || now.Before(of.resume) || !due || w.ctx.Err() != nil {
 		return
 	}
 	of.busy, of.due, of.lookAt = true, false, now.Add(lookEvery)
 	w.running.Go(func() { w.run(a, of) })
 }
 
-// run writes what is due of an account.
+// run writes what is due of an account, and then looks for more.
 func (w *Writer) run(a *merchant.Account, of *work) {
 	err := w.all(a, of)
+	if err == nil {
+		err = w.lookBack(a, of)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of.busy = false
@@ -147,6 +160,39 @@ func (w *Writer) run(a *merchant.Account, of *work) {
 		w.toldAt = now
 		w.Log.Warn("passes of Google Wallet could not be written; this is tried again", "account", a.ID, "error", err)
 	}
+}
+
+// lookBack takes a step through the gifts of an account, the newest first, if it is time to. Some of those that Google
+// was never told of are touched: they were sold before the merchant had a service account, and nothing may happen to
+// them before their guest looks for the link. It comes after all that is due, so that no use of a gift waits for more
+// than a step of it. Position 1 is before all that happens from now on, which is told in any case.
+func (w *Writer) lookBack(a *merchant.Account, of *work) error {
+	if w.ctx.Err() != nil || time.Now().Before(of.earlier) {
+		return nil
+	}
+	now, err := w.Now(w.ctx, a)
+	if err != nil {
+		return err
+	}
+	without, next, err := w.Store.GoogleWithout(w.ctx, a.ID, of.before, now, perRound)
+	if err != nil {
+		return err
+	}
+	gifts := make([]event.TouchedGift, len(without))
+	for i, id := range without {
+		gifts[i] = event.TouchedGift{VoucherID: id, Position: 1}
+	}
+	if err := w.Store.TouchGoogle(w.ctx, a.ID, gifts); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of.before, of.earlier = next, time.Now().Add(lookPause)
+	if next.IsZero() {
+		of.earlier = time.Now().Add(lookAgain)
+	}
+	of.due = of.due || len(gifts) > 0
+	return nil
 }
 
 func (w *Writer) all(a *merchant.Account, of *work) error {

@@ -35,6 +35,7 @@ type kept struct {
 
 	mu      sync.Mutex
 	designs []merchant.Design          // of the shop; every gift has the first, if there is one
+	without []guid.ID                  // gifts that Google was never told of
 	broken  map[guid.ID]error          // gifts that cannot be read
 	due     []event.GooglePass         // the oldest first
 	saved   map[guid.ID]event.PassCard // by gift
@@ -56,6 +57,23 @@ func (k *kept) Gift(_ context.Context, account, voucher guid.ID) (g gift.Gift, e
 		g.Card.DesignID = k.designs[0].ID
 	}
 	return g, errors.Join(err, k.broken[voucher])
+}
+
+// GoogleWithout implements Store: a step finds one gift.
+func (k *kept) GoogleWithout(_ context.Context, _, before guid.ID, _ time.Time, _ int) ([]guid.ID, guid.ID, error) {
+	at := slices.Index(k.without, before) + 1
+	if at == len(k.without) {
+		return nil, guid.ID{}, nil
+	}
+	return k.without[at : at+1], k.without[at], nil
+}
+
+// TouchGoogle implements Store.
+func (k *kept) TouchGoogle(_ context.Context, account guid.ID, gifts []event.TouchedGift) error {
+	for _, g := range gifts {
+		k.due = append(k.due, event.GooglePass{AccountID: account, VoucherID: g.VoucherID, Changed: g.Position})
+	}
+	return nil
 }
 
 // GoogleDue implements Store.
@@ -235,5 +253,37 @@ func TestALogoThatGoogleCannotFetch(t *testing.T) {
 		&gift.Gift{Card: gift.Card{DesignID: guid.ID{7}}})]
 	if !strings.Contains(class, "Harbor Coffee") || strings.Count(said, "logo") != 1 {
 		t.Errorf("the class is %q, the log says %s", class, said)
+	}
+}
+
+// TestEarlierGifts: a step finds some gifts that Google was never told of, and the next one comes a while later; where
+// no gift is left, it comes a day later; a writer that stops takes none.
+func TestEarlierGifts(t *testing.T) {
+	t.Parallel()
+	k := &kept{without: []guid.ID{{2, 9}, {2, 8}}}
+	w := &Writer{Store: k, Now: func(context.Context, *merchant.Account) (time.Time, error) { return time.Now(), nil }}
+	w.Begin()
+	of := w.of(shop.ID)
+	for n, want := range []int{1, 1, 2, 2} {
+		if n == 2 {
+			of.earlier = time.Now()
+		}
+		of.due = false
+		if err := w.lookBack(shop, of); err != nil || len(k.due) != want || of.due != (n%2 == 0) {
+			t.Errorf("look %d: %+v are due, %t: %v", n, k.due, of.due, err)
+		}
+	}
+	if wait := time.Until(of.earlier); wait > lookPause || of.before != k.without[1] {
+		t.Errorf("after gifts were found, the next look is in %s", wait)
+	}
+	of.earlier = time.Now()
+	if err := w.lookBack(shop, of); err != nil || len(k.due) != 2 || !of.before.IsZero() ||
+		time.Until(of.earlier) < lookAgain/2 {
+		t.Errorf("after the last, the next look is at %s: %v", of.earlier, err)
+	}
+	w.Stop()
+	of.earlier = time.Time{}
+	if err := w.lookBack(shop, of); err != nil || len(k.due) != 2 {
+		t.Errorf("a writer that stops looks for more: %v", err)
 	}
 }
