@@ -595,6 +595,7 @@ var arrows = map[string][]string{
 		"internal/gift",
 		"internal/merchant",
 		"internal/post/card",
+		"internal/post/locale",
 		"internal/post/pass",
 	},
 	"internal/post/pass/push": {

@@ -257,7 +257,7 @@ var groupQueries = []*db.Query{lockSetup, selectAccountVersions, selectVouchers,
 	record.InsertActivation, record.InsertSearch, record.InsertEntry, record.InsertRequest, record.InsertAnswer,
 	record.SelectPlaces,
 	insertJob, selectClocks, selectWriters, selectHead, insertChain, insertSheet, selectCounts, lockCounts,
-	insertCounts, addCounts, record.DeleteSecrets, markSecrets, updateSecrets, addStaged}
+	insertCounts, addCounts, record.DeleteSecrets, record.AgainGoogle, markSecrets, updateSecrets, addStaged}
 
 // addStaged notes how far an import has come: see package imported.
 var addStaged = &db.Query{What: "noting what an import has written", Exact: true,

@@ -226,6 +226,44 @@ func TestHostilePhones(t *testing.T) {
 	}
 }
 
+// TestPassesOfGiftsThatAreGone: the pass of a gift whose import was taken back says what that of a replaced card says,
+// also to a phone that has the pass as of the newest event. No phone begins to be told of it.
+func TestPassesOfGiftsThatAreGone(t *testing.T) {
+	t.Parallel()
+	w := newPhoneWorld(t)
+	own, path := "ApplePass "+w.proof, "/wallet/apple/v1/passes/"+passtest.PassType+"/"+w.serial
+	pass := func(since string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+		r.Header.Set("Authorization", own)
+		r.Header.Set("If-Modified-Since", since)
+		answer := httptest.NewRecorder()
+		w.ServeHTTP(answer, r)
+		return answer
+	}
+	at := pass("").Header().Get("Last-Modified")
+	if is := pass(at); is.Code != http.StatusNotModified {
+		t.Fatalf("the pass that the phone has is answered with %d", is.Code)
+	}
+	g := w.store.gifts[token]
+	delete(w.store.gifts, token)
+	answer := pass(at)
+	if answer.Code != http.StatusOK {
+		t.Fatalf("the pass of a gift that is gone is answered with %d", answer.Code)
+	}
+	said := passJSON(t, answer.Body.Bytes())
+	for _, secret := range []string{g.Card.Code.Grouped(), token, g.Card.Sender, "barcodes", "balance", "expirationDate"} {
+		if strings.Contains(said, secret) {
+			t.Errorf("the pass has %q: %s", secret, said)
+		}
+	}
+	if !strings.Contains(said, `"voided":true`) || !strings.Contains(said, w.proof) {
+		t.Errorf("the pass says %s", said)
+	}
+	if is := w.ask("POST", registered+"/"+w.serial, own, `{"pushToken":"aa"}`).Code; is != 401 || w.store.writes > 0 {
+		t.Errorf("a phone registers: %d", is)
+	}
+}
+
 // TestPassesThatDoNotChange: where phones cannot ask by HTTPS, a pass does not say that they may.
 func TestPassesThatDoNotChange(t *testing.T) {
 	t.Parallel()

@@ -332,7 +332,8 @@ func (s *Register) HideImport(ctx context.Context, m *intake.Import) error {
 // freed is how many gifts are looked at in one transaction.
 const freed = 1_000
 
-// freeCodes takes away what codes and tokens are found by, of all gifts of an import.
+// freeCodes takes away what codes and tokens are found by, of all gifts of an import, and has Google be told of those
+// that it has a pass of.
 func (s *Register) freeCodes(ctx context.Context, m *intake.Import, done func(int)) error {
 	const query = `SELECT v.id FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3
 		ORDER BY v.id LIMIT $4`
@@ -349,8 +350,9 @@ func (s *Register) freeCodes(ctx context.Context, m *intake.Import, done func(in
 		for _, id := range ids {
 			w.Rows = append(w.Rows, []any{db.KeyOf(id)})
 		}
+		again := db.Batch{Query: record.AgainGoogle, Account: m.AccountID, Rows: w.Rows}
 		err = s.db.Retry(ctx, func(ctx context.Context) error {
-			return s.db.Transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w}) })
+			return s.db.Transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w, again}) })
 		})
 		if errors.Is(err, db.ErrUnknownOutcome) {
 			n = freed // the same page once more

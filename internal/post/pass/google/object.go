@@ -12,6 +12,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/post/locale"
 	"boon.example/internal/post/pass"
 )
 
@@ -68,7 +69,7 @@ func classOf(id, publicURL string, v *card.View) class {
 
 type object struct {
 	ID      string    `json:"id"`
-	Class   string    `json:"classId"`
+	Class   string    `json:"classId,omitempty"`
 	State   string    `json:"state"`
 	Number  string    `json:"cardNumber"`
 	Balance *balance  `json:"balance"`
@@ -144,8 +145,10 @@ func objectOf(issuer, publicURL string, a *merchant.Account, g *gift.Gift, v *ca
 	return o
 }
 
-// deadObject is the object of a card that the gift has no more: it says nothing of the gift.
-func deadObject(issuer string, voucher guid.ID, c event.PassCard, class string, v *card.View) object {
-	return object{ID: ObjectID(issuer, voucher, c), Class: class, State: "EXPIRED", Number: "-",
-		Texts: []text{{"state", v.Text("page.replaced.title"), v.Text("page.replaced.ask")}}}
+// deadObject is the object of a card that the gift has no more, or of a gift that is not there any more: it says
+// nothing of the gift. Its class stays as it is. A change that names a class that Google does not have is answered with
+// 404, as one of an object that it does not have.
+func deadObject(issuer string, voucher guid.ID, c event.PassCard, l *locale.Locale) object {
+	return object{ID: ObjectID(issuer, voucher, c), State: "EXPIRED", Number: "-",
+		Texts: []text{{"state", l.Text("page.replaced.title"), l.Text("page.replaced.ask")}}}
 }

@@ -17,6 +17,7 @@ import (
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
 	"boon.example/internal/post/card"
+	"boon.example/internal/post/locale"
 	"boon.example/internal/refusal"
 )
 
@@ -293,7 +294,10 @@ func (w *Writer) leaveOut(p *event.GooglePass, err error) {
 // more dies first, if this issuer has it.
 func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event.PassCard, err error) {
 	g, err := w.Store.Gift(w.ctx, a.ID, p.VoucherID)
-	if errors.Is(err, refusal.NotFound) || err == nil && !Saved(&g) {
+	if errors.Is(err, refusal.NotFound) { // its import was taken back
+		return c, w.kill(a, of, p, locale.For(a.GuestLanguage()))
+	}
+	if err == nil && !Saved(&g) {
 		return p.Card, nil
 	}
 	if err != nil {
@@ -305,9 +309,8 @@ func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event
 	}
 	v := card.New(&g, a, now)
 	o := objectOf(a.Wallet.Google.Issuer, w.PublicURL, a, &g, &v, now)
-	if c = CardAt(a.Wallet.Google.Issuer, &g); p.Card != c && p.Card != (event.PassCard{}) {
-		dead := deadObject(a.Wallet.Google.Issuer, g.ID, p.Card, o.Class, &v)
-		if err := of.client.change(w.ctx, "giftCardObject", dead.ID, dead); err != nil && status(err) != http.StatusNotFound {
+	if c = CardAt(a.Wallet.Google.Issuer, &g); p.Card != c {
+		if err := w.kill(a, of, p, v.Locale); err != nil {
 			return c, err
 		}
 	}
@@ -315,6 +318,18 @@ func (w *Writer) one(a *merchant.Account, of *work, p event.GooglePass) (c event
 		return c, err
 	}
 	return c, of.client.write(w.ctx, "giftCardObject", o.ID, o)
+}
+
+// kill has the object of a card say that the gift has another one, if Google has such an object at this issuer.
+func (w *Writer) kill(a *merchant.Account, of *work, p event.GooglePass, l *locale.Locale) error {
+	if p.Card == (event.PassCard{}) {
+		return nil
+	}
+	dead := deadObject(a.Wallet.Google.Issuer, p.VoucherID, p.Card, l)
+	if err := of.client.change(w.ctx, "giftCardObject", dead.ID, dead); status(err) != http.StatusNotFound {
+		return err
+	}
+	return nil
 }
 
 // class has Google keep a class as it is now, unless it does.

@@ -210,6 +210,24 @@ func TestOldCardsDieFirst(t *testing.T) {
 	}
 }
 
+// TestGiftsThatAreGone: the object of a gift whose import was taken back dies, and Google gets none of one that it had
+// no object of.
+func TestGiftsThatAreGone(t *testing.T) {
+	t.Parallel()
+	had, never := guid.ID{2}, guid.ID{3}
+	k := &kept{broken: map[guid.ID]error{had: refusal.NotFound, never: refusal.NotFound},
+		due: []event.GooglePass{{AccountID: shop.ID, VoucherID: had, Card: event.PassCard{9}, Changed: 1},
+			{AccountID: shop.ID, VoucherID: never, Changed: 1}}}
+	if _, err := k.round(t); err != nil || len(k.due) != 0 || k.saved[had] != (event.PassCard{}) || len(k.wrote) != 2 {
+		t.Errorf("%d are due, %v are saved, Google has %v: %v", len(k.due), k.saved, k.wrote, err)
+	}
+	dead := k.wrote["PATCH /giftCardObject/"+ObjectID("33", had, event.PassCard{9})]
+	if !strings.Contains(dead, `"EXPIRED"`) || !strings.Contains(dead, `"barcode":null`) ||
+		!strings.Contains(dead, `"balance":null`) || strings.Contains(dead, "classId") {
+		t.Errorf("Google has %q of a gift that is gone", dead)
+	}
+}
+
 // TestOneUnreadHoldsUpNoOther: a gift that cannot be read for whatever reason is left out while others can be; where
 // none can be read, the store is at fault, and nothing is left out.
 func TestOneUnreadHoldsUpNoOther(t *testing.T) {
