@@ -399,8 +399,15 @@ func TestPassesOfOldCardsAreDead(t *testing.T) {
 		if serials := old.changes(); serials != nil {
 			t.Errorf("%s: the phone learns of what happened later: %v", name, serials)
 		}
+		next := w.download(now, old.device, token) // the phone gets the pass of the next card before it throws the old away
+		if status := next.register(); status != http.StatusOK {
+			t.Errorf("%s: the pass of the next card registers: %d", name, status)
+		}
 		if status, _, _ := old.ask("DELETE", old.registration()+"/"+old.serial, ""); status != http.StatusOK {
 			t.Errorf("%s: the old pass cannot be thrown away: %d", name, status)
+		}
+		if serials := next.changes(); len(serials) != 1 {
+			t.Errorf("%s: the old pass ends that the phone is told of the next: %v", name, serials)
 		}
 	}
 }

@@ -31,8 +31,8 @@ type Phones interface {
 	// RegisterPass has a device be told of changes of a pass, which changed at Changed at the latest, and tells whether
 	// that is new.
 	RegisterPass(ctx context.Context, d event.PassDevice, now time.Time) (fresh bool, err error)
-	// UnregisterPass ends that. Where it is not told of the pass, nothing changes.
-	UnregisterPass(ctx context.Context, account, voucher guid.ID, device [32]byte) error
+	// UnregisterPass ends that for the pass of a card. Where it is not told of that one, nothing changes.
+	UnregisterPass(ctx context.Context, d *event.PassDevice) error
 	// PassesOf gives the passes of an account that a device is told of.
 	PassesOf(ctx context.Context, account guid.ID, device [32]byte) ([]event.PassDevice, error)
 	// PassChanged is the position of the newest event that changed the pass of a card; 0: none is known.
@@ -260,7 +260,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request) error {
 	}
 	// It may have been replaced meanwhile, and whoever tells phones may be past that.
 	if err := s.present(r.Context(), &h); err != nil {
-		return cmp.Or(s.Phones.UnregisterPass(r.Context(), d.AccountID, d.VoucherID, d.Device), err)
+		return cmp.Or(s.Phones.UnregisterPass(r.Context(), &d), err)
 	}
 	if s.Registered != nil {
 		s.Registered(d)
@@ -282,7 +282,8 @@ func (s *site) present(ctx context.Context, h *held) error {
 	return err
 }
 
-// unregister ends that. The pass of a card that was replaced can be thrown away, too.
+// unregister ends that. The pass of a card that was replaced can be thrown away, too: that ends nothing of the pass of
+// the next card, which the device may have by now.
 func (s *site) unregister(w http.ResponseWriter, r *http.Request) error {
 	h, err := s.heldPass(r)
 	if err != nil {
@@ -291,7 +292,8 @@ func (s *site) unregister(w http.ResponseWriter, r *http.Request) error {
 	if err := s.writing(&h); err != nil {
 		return err
 	}
-	if err := s.Phones.UnregisterPass(r.Context(), h.account.ID, h.voucher, deviceOf(r)); err != nil {
+	d := event.PassDevice{AccountID: h.account.ID, VoucherID: h.voucher, Device: deviceOf(r), Card: h.card}
+	if err := s.Phones.UnregisterPass(r.Context(), &d); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)

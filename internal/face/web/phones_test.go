@@ -48,9 +48,10 @@ func (s *phoneStore) RegisterPass(_ context.Context, d event.PassDevice, _ time.
 	return !known, nil
 }
 
-func (s *phoneStore) UnregisterPass(_ context.Context, _, _ guid.ID, device [32]byte) error {
-	s.writes++
-	delete(s.devices, device)
+func (s *phoneStore) UnregisterPass(_ context.Context, d *event.PassDevice) error {
+	if s.writes++; s.devices[d.Device].Card == d.Card {
+		delete(s.devices, d.Device)
+	}
 	return nil
 }
 

@@ -74,7 +74,8 @@ const (
 	deleteBeyond = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2 AND device IN (
 		SELECT p.device FROM pass_device AS p WHERE p.account_id = $1 AND p.voucher_id = $2
 		ORDER BY p.made_at DESC, p.device LIMIT 1000 OFFSET $3)`
-	deleteDevice = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2 AND device = $3`
+	countOfCard  = countDevice + ` AND card = $4`
+	deleteOfCard = `DELETE FROM pass_device WHERE account_id = $1 AND voucher_id = $2 AND device = $3 AND card = $4`
 	selectPasses = `SELECT p.voucher_id, p.device, p.card, p.push, p.changed, p.over FROM pass_device AS p
 		WHERE p.account_id = $1 AND p.device = $2 ORDER BY p.voucher_id LIMIT 1000`
 	selectChanged = `SELECT coalesce(max(p.changed), 0) FROM pass_device AS p
@@ -110,18 +111,14 @@ func record(d *event.PassDevice) []byte {
 	return slices.Concat(d.AccountID[:], d.VoucherID[:], d.Device[:])
 }
 
-// UnregisterPass has a device not be told of a pass any more. Where it is not told of it, nothing changes.
-func (p *Passes) UnregisterPass(ctx context.Context, account, voucher guid.ID, device [32]byte) error {
-	args := []any{db.KeyOf(account), db.KeyOf(voucher), device[:]}
-	if _, err := p.db.Delete(ctx, countDevice, args, deleteDevice, args...); err != nil {
+// UnregisterPass has a device not be told any more of the pass of a card. Where it is not told of that one, nothing
+// changes: it may have the pass of the next card by now.
+func (p *Passes) UnregisterPass(ctx context.Context, d *event.PassDevice) error {
+	args := []any{db.KeyOf(d.AccountID), db.KeyOf(d.VoucherID), d.Device[:], d.Card[:]}
+	if _, err := p.db.Delete(ctx, countOfCard, args, deleteOfCard, args...); err != nil {
 		return fmt.Errorf("unregistering a pass: %w", err)
 	}
 	return nil
-}
-
-// DropPass is UnregisterPass for a device that Apple does not know any more.
-func (p *Passes) DropPass(ctx context.Context, d *event.PassDevice) error {
-	return p.UnregisterPass(ctx, d.AccountID, d.VoucherID, d.Device)
 }
 
 // PassesOf gives the passes of an account that a device is told of.

@@ -32,11 +32,11 @@ type Store interface {
 	Touched(ctx context.Context, account guid.ID, after merchant.EventPlace, commits int) (event.Touched, error)
 	EventsEnd(ctx context.Context, account guid.ID) (merchant.EventPlace, error)
 	Gift(ctx context.Context, account, voucher guid.ID) (gift.Gift, error)
-	// PassDevices gives the devices that have passes of some gifts, TouchPasses writes that these changed, and DropPass
-	// forgets one.
+	// PassDevices gives the devices that have passes of some gifts, TouchPasses writes that these changed, and
+	// UnregisterPass forgets one.
 	PassDevices(ctx context.Context, account guid.ID, vouchers []guid.ID) ([]event.PassDevice, error)
 	TouchPasses(ctx context.Context, devices []event.PassDevice) error
-	DropPass(ctx context.Context, d *event.PassDevice) error
+	UnregisterPass(ctx context.Context, d *event.PassDevice) error
 	// ClaimPasses takes and keeps leases of accounts, ReleasePasses gives them back. PassPlace reads how far an account
 	// was followed, SavePassPlaces writes that.
 	ClaimPasses(ctx context.Context, owner guid.ID, accounts []guid.ID, now, until time.Time) ([]guid.ID, error)

@@ -211,7 +211,7 @@ func (q *queue) try(p *waiting) (o Outcome) {
 		return o
 	}
 	for i := range p.devices {
-		if err := q.Store.DropPass(q.ctx, &p.devices[i]); err != nil {
+		if err := q.Store.UnregisterPass(q.ctx, &p.devices[i]); err != nil {
 			q.Log.Error("a phone that is gone could not be forgotten; it is next time", "account", q.account, "error", err)
 		}
 	}

@@ -57,8 +57,8 @@ func (a *apple) send(ctx context.Context, _ *merchant.AppleWallet, token string)
 	return o, err
 }
 
-// DropPass implements Store.
-func (a *apple) DropPass(_ context.Context, d *event.PassDevice) error {
+// UnregisterPass implements Store.
+func (a *apple) UnregisterPass(_ context.Context, d *event.PassDevice) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.dropped = append(a.dropped, d.VoucherID)
