@@ -279,3 +279,21 @@ func testGoogleWithout(t *testing.T, open opener) {
 		diff(t, found, want)
 	}
 }
+
+// testGoogleTakenBack: Google is told anew of the gifts of an import that is taken back.
+func testGoogleTakenBack(t *testing.T, open opener) {
+	s, _ := open(t)
+	m := beginImport(t, s, newID(), noon.AddDate(0, 0, -1))
+	gifts := stageGifts(t, s, m, 2)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	p := event.GooglePass{AccountID: m.AccountID, VoucherID: gifts[0].ID, Card: event.PassCard{3}, Changed: 5}
+	must(t, s.TouchGoogle(t.Context(), m.AccountID, []event.TouchedGift{{VoucherID: p.VoucherID, Position: p.Changed}}))
+	must(t, s.SaveGoogle(t.Context(), []event.GooglePass{p}))
+	if !undoes(t, s, m) {
+		return
+	}
+	due, err := s.GoogleDue(t.Context(), m.AccountID, 10)
+	must(t, err)
+	p.Told = -1
+	diff(t, due, []event.GooglePass{p})
+}
