@@ -29,12 +29,12 @@ const (
 
 // What an audit trail says of what is done at the command line.
 const (
-	SaidErased    phrase.Kept = "erases what %d gifts of account %s say of a person"
-	SaidNoSheet   phrase.Kept = "no link to the printed sheet of order %s of account %s any more"
-	SaidNewSheet  phrase.Kept = "a new link to the printed sheet of order %s of account %s"
-	SaidAgain     phrase.Kept = "the closed day %s of account %s is worked out again"
-	SaidExported  phrase.Kept = "the %v of account %q (%s) leave as %s, without codes"
-	SaidWithCodes phrase.Kept = "the gifts of account %q (%s) leave as %s, with their codes"
+	SaidErased    phrase.Kept = "erases what %d gifts of account %-s say of a person"
+	SaidNoSheet   phrase.Kept = "no link to the printed sheet of order %s of account %-s any more"
+	SaidNewSheet  phrase.Kept = "a new link to the printed sheet of order %s of account %-s"
+	SaidAgain     phrase.Kept = "the closed day %s of account %-s is worked out again"
+	SaidExported  phrase.Kept = "the %v of account %-q (%-s) leave as %s, without codes"
+	SaidWithCodes phrase.Kept = "the gifts of account %-q (%-s) leave as %s, with their codes"
 )
 
 // TrailEntry is one thing that somebody did in an account: who, from where, and what to which gift or setting.

@@ -2,12 +2,15 @@ package server_test
 
 import (
 	"encoding/csv"
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
+	"boon.example/examples"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
 )
@@ -99,5 +102,44 @@ func TestPagesOfTheTrail(t *testing.T) {
 	if page := ann.want(http.StatusOK, harborConsole+"audit?who=person:mia", nil).body; !strings.Contains(page,
 		"Gift blocked") {
 		t.Errorf("what mia did: %s", page)
+	}
+}
+
+// TestTheTrailSpeaksInWords: the trail names keys, locations and permissions as people call them, in the language of
+// the page, and no id where there is a name.
+func TestTheTrailSpeaksInWords(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{Outbox: true})
+	ann := s.joined("ann@example.com", staff.Owner)
+	for path, typed := range map[string]url.Values{
+		"setup/keys/new": {"name": {"web"}, "permissions": {"codes", "redeem"},
+			"locations": {examples.HarborPier39, examples.HarborLongWharf}},
+		"setup/messages": {"textCountries": {"AT", "DE"}},
+	} {
+		form := ann.want(http.StatusOK, harborConsole+path, nil).form(t, "save")
+		maps.Copy(form, typed)
+		ann.want(http.StatusOK, harborConsole+path, form)
+	}
+	s.must("POST", "/api/integration/tills", examples.HarborOfficeKey,
+		`{"name":"Counter 7","organizationID":"`+examples.HarborPier39+`"}`, nil)
+	for language, want := range map[string][]string{
+		"en": {"added key web (Redeem gifts, See codes)", "added till Counter 7 at Pier 39, which may: Till"},
+		"de": {"Schlüssel web hinzugefügt (Gutscheine einlösen, Codes sehen)",
+			"Kasse Counter 7 an Pier 39 hinzugefügt, darf: Kasse",
+			"Österreich, Deutschland statt Vereinigte Staaten, Kanada"},
+		"es": {"clave web añadida (Canjear regalos, Ver códigos)"},
+	} {
+		page := html.UnescapeString(ann.want(http.StatusOK, harborConsole+"audit?lang="+language, nil).body)
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("the trail in %s lacks %q: %s", language, text, page)
+			}
+		}
+		for _, line := range regexp.MustCompile(`<span class="small"[^>]*>([^<]*)</span>`).FindAllStringSubmatch(page, -1) {
+			if regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-|account Harbor|redeem|lang="en"`).MatchString(line[1]) &&
+				language != "en" {
+				t.Errorf("the trail in %s says %q", language, line[0])
+			}
+		}
 	}
 }

@@ -77,7 +77,7 @@ func (a *app) switchOff(ctx context.Context, w *merchant.Webhook, why merchant.W
 		off.Enabled, off.Off = false, why
 		return merchant.Changes{Webhooks: []*merchant.Webhook{&off},
 			What: phrase.Kept("account %s: %v").Say(w.AccountID,
-				phrase.Kept("switched webhook %s off, %v").Say(w.ID, strings.ToLower(string(why))))}, nil
+				phrase.Kept("switched webhook %-s off, %v").Say(w.ID, strings.ToLower(string(why))))}, nil
 	})
 }
 

@@ -125,7 +125,7 @@ func (p *plan) key(k *document.Key, label string, a *merchant.Account) {
 	default:
 		words := phrase.Kept("added key %s").Say(k.Name)
 		if k.Kind() == merchant.AccountKey {
-			words = phrase.Kept("added key %s (%s)").Say(k.Name, k.May)
+			words = phrase.Kept("added key %s (%+s)").Say(k.Name, k.May)
 		}
 		p.tell(of(label, words), k.Accounts)
 		p.serve(nil, k.Accounts, label, k.Name)
@@ -267,7 +267,8 @@ func (p *plan) enable(live *merchant.Key, k *document.Key, label string, a *merc
 	}
 	if live.Kind == merchant.AccountKey && live.Permissions != k.May {
 		changed.Permissions = k.May
-		tell("permissions", live.Permissions.String(), k.May.String())
+		p.tell(of(label, phrase.Kept("changed key %s: permissions from %+s to %+s").Say(name, live.Permissions, k.May)),
+			k.Accounts)
 	}
 	if live.Kind == merchant.SystemKey {
 		changed.Accounts, changed.Programs = k.Accounts, k.Programs
@@ -440,9 +441,9 @@ func CreateKey(ctx context.Context, store Store, q KeyRequest, now time.Time, ra
 
 // addedKey says what key was made, and what it may do.
 func addedKey(d *merchant.Directory, k *merchant.Key) string {
-	what := phrase.Kept("added key %s (%s)").Say(k.Name, k.ID)
+	what := phrase.Kept("added key %s (%-s)").Say(k.Name, k.ID)
 	if k.Kind == merchant.AccountKey {
-		what = phrase.Kept("%v, which may: %s").Say(what, k.Permissions)
+		what = phrase.Kept("%v, which may: %+s").Say(what, k.Permissions)
 	}
 	if len(k.Networks) > 0 {
 		what = phrase.Kept("%v, from %s").Say(what, k.Networks)
@@ -534,7 +535,7 @@ func RevokeKeyBy(ctx context.Context, store Store, idOrName string, now time.Tim
 		revoked.RevokedAt = moment(now)
 		saved := revoked
 		return Changes{Keys: []*merchant.Key{&saved}, By: by, RequestID: requestID,
-			What: of(ownerOf(current, k), phrase.Kept("revoked key %s (%s)").Say(k.Name, k.ID))}, nil
+			What: of(ownerOf(current, k), phrase.Kept("revoked key %s (%-s)").Say(k.Name, k.ID))}, nil
 	})
 	if err != nil {
 		return merchant.Key{}, err

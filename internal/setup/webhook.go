@@ -93,7 +93,7 @@ func webhookWords(w *merchant.Webhook) string {
 	if u, err := url.Parse(w.URL); err == nil {
 		host = u.Host
 	}
-	return phrase.Kept("webhook %s at %+v").Say(w.ID, host)
+	return phrase.Kept("webhook %-s at %+v").Say(w.ID, host)
 }
 
 func (p *plan) addWebhook(account guid.ID, w *document.Webhook, label string) {

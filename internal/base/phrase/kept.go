@@ -11,8 +11,9 @@ import (
 // Kept is an English text of which a sentence is made that is kept as it was said, such as one of the audit trail. A
 // Book reads such a sentence, and says it in another language.
 //
-// For a book, %s and %q stand for a value, %d for a number, %v for words that the book has too, and %+v for such words
-// or a value.
+// For a book, %s and %q stand for a value, %d for a number, %v for words that the book has too, %+v for such words or a
+// value, and %+s for names that the book knows, with commas or and between them. %-s stands for an id, which is one
+// word. It and %-q are for programs: what a book says may leave them out.
 type Kept string
 
 // Say makes the sentence, in English.
@@ -22,6 +23,7 @@ func (k Kept) Say(values ...any) string { return fmt.Sprintf(string(k), values..
 type Book struct {
 	pages []page
 	words map[string]string // texts without values
+	names map[string]string // of what programs call otherwise
 }
 
 // page is a text of a book, in pieces: between two values stands a literal.
@@ -55,8 +57,11 @@ func NewBook(texts map[Kept]string) *Book {
 func (b *Book) With(words map[string]string) *Book {
 	more := maps.Clone(b.words)
 	maps.Copy(more, words)
-	return &Book{b.pages, more}
+	return &Book{b.pages, more, b.names}
 }
+
+// Naming is the book with what people call the names that stand for %+s.
+func (b *Book) Naming(names map[string]string) *Book { return &Book{b.pages, b.words, names} }
 
 // piecesOf takes a text apart.
 func piecesOf(text string) (all []piece) {
@@ -69,7 +74,7 @@ func piecesOf(text string) (all []piece) {
 			break
 		}
 		n := 1
-		if strings.HasPrefix(rest, "+") {
+		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
 			n = 2
 		}
 		all, text = append(all, piece{verb: rest[:n]}), rest[n:]
@@ -80,8 +85,8 @@ func piecesOf(text string) (all []piece) {
 // Say says a sentence of one line. Not ok: no text of the book has it, or what the values are is not clear, as where a
 // name has the words in it that stand between two values. Whoever reads the English sentence cannot tell either whether
 // a name ends before ", which may: redeem" or behind it: as they would, a Book takes most words for its own, and says
-// them in its language. show gives a value as the reader knows it.
-func (b *Book) Say(sentence string, show func(string) string) (said string, ok bool) {
+// them in its language. show gives a value, and an id, as the reader knows it.
+func (b *Book) Say(sentence string, show func(value string, id bool) string) (said string, ok bool) {
 	r := &reading{book: b, show: show, known: map[string]*read{}}
 	is := r.read(sentence)
 	return is.said, is.ok && r.steps < maxSteps
@@ -93,7 +98,7 @@ const maxSteps = 20_000
 // reading is the reading of one sentence.
 type reading struct {
 	book  *Book
-	show  func(string) string
+	show  func(value string, id bool) string
 	known map[string]*read // by what was read
 	steps int
 }
@@ -173,9 +178,14 @@ func (r *reading) value(verb, words string) (value any, weight int, ok bool) {
 	case "d":
 		n, err := strconv.ParseInt(words, 10, 64)
 		return n, 0, err == nil
-	case "q":
+	case "q", "-q":
 		text, err := strconv.Unquote(words)
 		return text, 0, err == nil && words[0] == '"'
+	case "+s":
+		names, ok := r.names(words)
+		return names, len(words), ok
+	case "-s":
+		return r.show(words, true), 0, !strings.ContainsAny(words, " ,")
 	case "v", "+v":
 		if is := r.read(words); is.ok {
 			return is.said, is.weight, true
@@ -183,5 +193,21 @@ func (r *reading) value(verb, words string) (value any, weight int, ok bool) {
 			return nil, 0, false
 		}
 	}
-	return r.show(words), 0, true
+	return r.show(words, false), 0, true
+}
+
+// names says names of which the book knows each.
+func (r *reading) names(words string) (said string, ok bool) {
+	all := strings.Split(strings.ReplaceAll(words, " and ", ", "), ", ")
+	for n, name := range all {
+		called, known := r.book.names[name]
+		if !known {
+			called, known = r.book.words[name]
+		}
+		if !known {
+			return "", false
+		}
+		all[n] = called
+	}
+	return strings.Join(all, ", "), true
 }

@@ -19,10 +19,11 @@ const (
 var book = phrase.NewBook(map[phrase.Kept]string{
 	of: "Konto %s: %v", added: "Schlüssel %s hinzugefügt (%s)", changed: "%v %s: %[3]s: %[5]s statt %[4]s",
 	cards: "%d Karten gehen hinaus, mit dem Schlüssel %q", "location": "Standort", "phone": "Telefon", "none": "nichts",
-	"%v, which may: %s": "%v, darf: %s",
-})
+	"%v, which may: %+s": "%v, darf: %s", "ended key %s (%-s) of %-q": "%[1]s beendet",
+	"ended key %s (%+s) of %-q": "%[1]s: %[2]s", "the key %-s is open": "Schlüssel %s ist offen",
+}).Naming(map[string]string{"redeem": "einlösen", "codes": "Codes sehen"})
 
-func same(value string) string { return value }
+func same(value string, _ bool) string { return value }
 
 // TestBookSays: what was kept is said in the language of a book, or not at all.
 func TestBookSays(t *testing.T) {
@@ -31,10 +32,17 @@ func TestBookSays(t *testing.T) {
 		{of.Say("Harbor", added.Say("till", "7")), "Konto Harbor: Schlüssel till hinzugefügt (7)"},
 		{of.Say("Harbor", changed.Say("location", "Pier: 39", "phone", "none", "+1 415")),
 			"Konto Harbor: Standort Pier: 39: Telefon: +1 415 statt nichts"},
-		{added.Say("till", "7") + ", which may: redeem", "Schlüssel till hinzugefügt (7), darf: redeem"},
+		{added.Say("till", "7") + ", which may: redeem, codes",
+			"Schlüssel till hinzugefügt (7), darf: einlösen, Codes sehen"},
+		{`ended key redeem (7) of "Harbor"`, "redeem beendet"},
+		{`ended key till (codes) of "Harbor"`, "till: Codes sehen"},
+		{`ended key till (none) of "Harbor"`, "till: nichts"},
 		{cards.Say(3, `a "b" %s`), `3 Karten gehen hinaus, mit dem Schlüssel "a \"b\" %s"`},
 		{added.Say("%s<b>%d", "7"), "Schlüssel %s<b>%d hinzugefügt (7)"},
 		// What the values are is not clear, or they are none.
+		{added.Say("till", "7") + ", which may: juggle", ""},
+		{`ended key till (redeem, juggle) of "Harbor"`, ""},
+		{"the key of the shop is open", ""},
 		{changed.Say("location", "Pier", "phone", "A", "B to C"), ""},
 		{changed.Say("location", "Pier", "colour", "A", "B"), ""},
 		{added.Say("a (b", "7"), ""},

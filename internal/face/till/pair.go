@@ -132,7 +132,7 @@ func (t *tills) pair(c *service.Call) (answer, error) {
 		changes := merchant.Changes{Keys: []*merchant.Key{k}, By: merchant.Actor{KeyID: k.ID, Address: c.Address()},
 			RequestID: c.RequestID, Of: map[guid.ID]string{},
 			What: phrase.Kept("account %s: %v").Say(d.Accounts[k.AccountID].Name,
-				phrase.Kept("paired a device as till %s (%s)").Say(k.Name, k.ID))}
+				phrase.Kept("paired a device as till %s (%-s)").Say(k.Name, k.ID))}
 		changes.Of[k.AccountID] = changes.What
 		giveUp(d, &changes, instead, c.Now)
 		return changes, nil
@@ -173,7 +173,7 @@ func giveUp(d *merchant.Directory, changes *merchant.Changes, till guid.ID, now 
 	ended := *k
 	ended.RevokedAt = now.UTC().Truncate(time.Microsecond)
 	what := phrase.Kept("account %s: %v").Say(d.Accounts[k.AccountID].Name,
-		phrase.Kept("the device of till %s (%s) became another till; its key is revoked").Say(k.Name, k.ID))
+		phrase.Kept("the device of till %s (%-s) became another till; its key is revoked").Say(k.Name, k.ID))
 	changes.Keys = append(changes.Keys, &ended)
 	changes.What += "\n" + what
 	changes.Of[k.AccountID] = strings.TrimPrefix(changes.Of[k.AccountID]+"\n"+what, "\n")

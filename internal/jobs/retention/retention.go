@@ -89,7 +89,7 @@ func (j *Job) Account(ctx context.Context, account *merchant.Account, now time.T
 			return n, errors.Join(err, failed)
 		}
 		if n == 0 && failed == nil && len(ids) == 0 && len(some) > 0 {
-			what := phrase.Kept("erases what gifts of account %s say of people that ended more than %d days ago").Say(
+			what := phrase.Kept("erases what gifts of account %-s say of people that ended more than %d days ago").Say(
 				account.ID, account.PersonalDataDays)
 			err := j.Store.LogExport(ctx, event.TrailEntry{AccountID: account.ID, Action: event.PersonErased, What: what})
 			if err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 // keptFile has the texts of sentences that are kept in English, and of words in them, with the other languages of
-// ConsoleLanguages. A text that the program says no more stays as long as there may be sentences of it.
+// ConsoleLanguages, and English where people are told less than the sentence says, such as no ids. A text that the
+// program says no more stays as long as there may be sentences of it.
 //
 //go:embed kept/trail.json
 var keptFile []byte
@@ -25,7 +26,7 @@ var books = sync.OnceValue(func() map[merchant.Language]*phrase.Book {
 	for _, l := range ConsoleLanguages() {
 		texts := map[phrase.Kept]string{}
 		for english, versions := range all {
-			if texts[english] = versions[l]; l == merchant.English {
+			if texts[english] = versions[l]; texts[english] == "" && l == merchant.English {
 				texts[english] = string(english)
 			}
 		}

@@ -66,8 +66,8 @@ func ExportStock(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	const leave phrase.Kept = "the codes of %d cards of order %s of account %q (%s) leave as %s, by the key %q (%s), " +
-		"request %s"
+	const leave phrase.Kept = "the codes of %d cards of order %s of account %-q (%-s) leave as %s, by the key %q (%-s), " +
+		"request %-s"
 	what := leave.Say(len(unsold), order, c.Account.Name, c.Account.ID, strings.ToUpper(form), c.Caller.Name,
 		c.Caller.KeyID, c.RequestID)
 	if err := c.CountKept(); err != nil {

@@ -148,7 +148,7 @@ func (a *exporting) prepare() error {
 	}
 	err := c.Records.LogExport(c.Context(), event.TrailEntry{AccountID: c.Account.ID, Actor: c.Actor(guid.ID{}).Actor,
 		Action: action, RequestID: c.RequestID,
-		What: phrase.Kept("the %v of account %q (%s) leave as %s, %v, by the key %q (%s), request %s").Say(a.name,
+		What: phrase.Kept("the %v of account %-q (%-s) leave as %s, %v, by the key %q (%-s), request %-s").Say(a.name,
 			c.Account.Name, c.Account.ID, a.options.Format, how, c.Caller.Name, c.Caller.KeyID, c.RequestID)})
 	if err != nil {
 		return service.Stored(err)

@@ -36,7 +36,7 @@ func PairTill(c *Call) (ledger.Answer, error) {
 		}
 		saved := *k
 		return merchant.Changes{Keys: []*merchant.Key{&saved},
-			What: phrase.Kept("added till %s (%s) at %s, which may: %s, from %+v").Say(
+			What: phrase.Kept("added till %s (%-s) at %s, which may: %+s, from %+v").Say(
 				k.Name, k.ID, c.Account.Location(k.Locations[0]).Name, k.Permissions, k.Networks)}, nil
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func RevokeTill(c *Call) (ledger.Answer, error) {
 		ended.RevokedAt = c.MachineTime()
 		saved := ended
 		return merchant.Changes{Keys: []*merchant.Key{&saved},
-			What: phrase.Kept("switched off till %s (%s)").Say(k.Name, k.ID)}, nil
+			What: phrase.Kept("switched off till %s (%-s)").Say(k.Name, k.ID)}, nil
 	})
 	if err != nil {
 		return ledger.Answer{}, err

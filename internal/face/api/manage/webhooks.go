@@ -234,7 +234,7 @@ func ChangeWebhook(c *Call) (ledger.Answer, error) {
 	if err := problems.Err(); err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "changed webhook %s", func(w merchant.Webhook) merchant.Webhook {
+	hook, err := c.edit(id, "changed webhook %-s", func(w merchant.Webhook) merchant.Webhook {
 		return asked.Apply(w, c.MachineTime())
 	})
 	if err != nil {
@@ -247,7 +247,7 @@ func ChangeWebhook(c *Call) (ledger.Answer, error) {
 func DeleteWebhook(c *Call) (ledger.Answer, error) {
 	id, err := c.webhookID()
 	if err == nil {
-		_, err = c.edit(id, "deleted webhook %s", func(w merchant.Webhook) merchant.Webhook {
+		_, err = c.edit(id, "deleted webhook %-s", func(w merchant.Webhook) merchant.Webhook {
 			w.Deleted = true
 			return w
 		})
@@ -270,7 +270,7 @@ func RotateWebhook(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, err
 	}
-	hook, err := c.edit(id, "rotated the secret of webhook %s", func(w merchant.Webhook) merchant.Webhook {
+	hook, err := c.edit(id, "rotated the secret of webhook %-s", func(w merchant.Webhook) merchant.Webhook {
 		return w.Rotate(secret, c.MachineTime())
 	})
 	if err != nil {
@@ -319,7 +319,7 @@ func ReplayWebhook(c *Call) (ledger.Answer, error) {
 	if err != nil {
 		return ledger.Answer{}, service.Stored(err)
 	}
-	_, err = c.edit(id, "asked for a replay to webhook %s", func(w merchant.Webhook) merchant.Webhook {
+	_, err = c.edit(id, "asked for a replay to webhook %-s", func(w merchant.Webhook) merchant.Webhook {
 		w.Replay = &asked
 		return w
 	})

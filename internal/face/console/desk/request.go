@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type Request struct {
 	desk      *desk
 	directory *merchant.Directory // the set-up at its time
 	keys      map[guid.ID]string  // names of keys, as looking one up goes through all
+	names     map[string]string   // what named gave; nil: nobody asked yet
 }
 
 // View is what a request is answered with.
@@ -316,22 +318,50 @@ func (r *Request) Said(e *refusal.Error) []string { return said(e, r.Locale.Lang
 // Words is a sentence in the language of the page.
 func (r *Request) Words(p *phrase.Phrase) string { return p.In(locale.Words(r.Locale.Language())) }
 
-// Retold says a sentence in the language of the page that was kept in English, as those of the audit trail are. Not ok:
-// nobody knows for certain what it says, and it has to be shown as it is.
+// Retold says a sentence in the language of the page that was kept in English, as those of the audit trail are, but for
+// whose account it is about: a page is of one. Not ok: nobody knows for certain what it says, and it has to be shown as
+// it is.
 func (r *Request) Retold(kept string) (string, bool) {
 	l := r.Locale.Language()
-	if l == merchant.English {
-		return kept, true
+	for _, own := range []string{r.Account.Name, r.Account.ID.String()} {
+		kept = strings.TrimPrefix(kept, "account "+own+": ")
 	}
-	return locale.Kept(l).With(r.desk.FieldNames(l)).Say(kept, r.shownValue)
+	said, ok := locale.Kept(l).With(r.desk.FieldNames(l)).Naming(r.named()).Say(kept, r.shownValue)
+	if !ok {
+		return kept, l == merchant.English
+	}
+	return said, true
 }
 
-// shownValue is a value of such a sentence: an instant by the clocks of the account, and a name that is written from
-// right to left kept apart from what is around it.
-func (r *Request) shownValue(value string) string {
+// named is what permissions, roles that are sets of them, and countries are called in the language of the page.
+func (r *Request) named() map[string]string {
+	if r.names != nil {
+		return r.names
+	}
+	r.names = map[string]string{}
+	for _, may := range merchant.PermissionNames() {
+		r.names[may] = r.Locale.Text("console.may." + may)
+	}
+	for _, role := range merchant.RoleNames() {
+		r.names[role] = r.Locale.Text("console.set-option." + role)
+	}
+	for _, country := range r.Countries() {
+		r.names[country.Value] = country.Words
+	}
+	return r.names
+}
+
+// shownValue is a value of such a sentence: an instant by the clocks of the account, what an id stands for by its name,
+// and a name that is written from right to left kept apart from what is around it.
+func (r *Request) shownValue(value string, id bool) string {
 	if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
 		at = at.In(r.Account.Zone)
 		return r.Locale.Day(at) + ", " + r.Locale.Clock(at)
+	}
+	if id {
+		value = r.called(value)
+	} else {
+		value = r.places(value)
 	}
 	const isolate, pop = "\u2068", "\u2069"
 	for _, c := range value {
@@ -340,6 +370,37 @@ func (r *Request) shownValue(value string) string {
 		}
 	}
 	return value
+}
+
+// places writes several locations, which a sentence has between the English and, as every language does.
+func (r *Request) places(value string) string {
+	all := strings.Split(value, " and ")
+	for _, name := range all {
+		if !slices.ContainsFunc(r.Account.Locations, func(l merchant.Location) bool { return l.Name == name }) {
+			return value
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// called is what people call the key, program or webhook that has an id; one that is gone, by its id.
+func (r *Request) called(id string) string {
+	of, err := guid.Parse(id)
+	if err != nil {
+		return id
+	}
+	if program, is := merchant.ProgramByID(of); is {
+		return program.Name
+	}
+	if k := r.directory.Key(of); k != nil && k.AccountID == r.Account.ID {
+		return k.Name
+	}
+	for _, w := range r.directory.Webhooks[r.Account.ID] {
+		if u, err := url.Parse(w.URL); w.ID == of && err == nil {
+			return cmp.Or(w.Description, u.Host)
+		}
+	}
+	return id
 }
 
 // fromTheRight are the classes of characters that change in which order a sentence is shown.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -198,11 +199,9 @@ func shownDeed(r *desk.Request, d *deed) deedShown {
 	shown := deedShown{At: d.At.In(r.Account.Zone), Who: cmp.Or(d.Person, d.KeyName, d.User), Address: d.Address,
 		Did: did(r, d.Action)}
 	for line := range strings.Lines(d.What) {
-		line = strings.TrimSuffix(line, "\n")
-		said, known := r.Retold(line)
-		if !known {
-			said = line
-		}
+		// The account is that of the page, and the key stands beside the sentence.
+		line = strings.TrimPrefix(line, fmt.Sprintf("account %s, by key %s: ", r.Account.Name, d.KeyName))
+		said, known := r.Retold(strings.TrimSuffix(line, "\n"))
 		shown.What = append(shown.What, lineShown{said, !known})
 	}
 	if d.Person != "" {

@@ -467,7 +467,6 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []st
 	to.Made = shown && e.handle == newRecord && len(done.Changes) == 0
 	do := r.HTTP.PostForm.Get("do")
 	to.Final = done.Undo == nil && len(done.Changes) > 0 && do != "replay" && do != "rotate"
-	own := fmt.Sprintf("account %s: ", r.Account.Name)
 	for _, line := range told {
 		if len(done.Changes) > 0 {
 			to.Changes = append(to.Changes, change{Text: line})
@@ -475,10 +474,7 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []st
 	}
 	for _, line := range done.Changes {
 		if len(told) == 0 {
-			said, known := r.Retold(strings.TrimPrefix(line, own))
-			if !known {
-				said = strings.TrimPrefix(line, own)
-			}
+			said, known := r.Retold(line)
 			to.Changes = append(to.Changes, change{said, !known})
 		}
 	}
