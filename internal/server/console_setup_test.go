@@ -186,6 +186,8 @@ func TestSettingsAreChosen(t *testing.T) {
 		"setup/business?lang=es": {`<option value="DE" label="Alemania">`},
 		"setup/locations/new?lang=en": {`<datalist id="jurisdiction-offers">`,
 			`<option value="US-CA" label="California, United States">`, `<option value="AT" label="Austria">`},
+		"setup/messages?lang=de": {`<input name="textCountries" value="" list="textCountries-offers" aria-label="Länder, in `,
+			`<option value="Österreich">`},
 		"setup/designs/new?lang=en": {` placeholder="#0b5fff" data-color`, `/color.js`},
 	} {
 		page := owner.want(http.StatusOK, harborConsole+path, nil).body
@@ -197,6 +199,42 @@ func TestSettingsAreChosen(t *testing.T) {
 		if lists := strings.Contains(page, "<datalist"); lists == strings.Contains(path, "designs") || len(page) > 80<<10 {
 			t.Errorf("%s has lists: %t, and %d bytes", path, lists, len(page))
 		}
+	}
+}
+
+// TestCountriesAreChosenByName: the countries of SMS are shown and taken by their names in the language of the page, by
+// their codes as before, and what is no country is told at its field and kept.
+func TestCountriesAreChosenByName(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const path = harborConsole + "setup/messages"
+	typed := owner.want(http.StatusOK, path+"?lang=de", nil).form(t, "save")
+	typed["textCountries"] = []string{"österreich", "Deutschland", "", "CH\r\nus"}
+	saved := owner.want(http.StatusOK, path+"?lang=de", typed)
+	if !strings.Contains(saved.body, "Österreich, Schweiz, Deutschland, Vereinigte Staaten") {
+		t.Errorf("saved: %s", saved.body)
+	}
+	if said := s.trail("countries of SMS from US and CA to AT and CH and DE and US"); said.Actor.Person != "ann" {
+		t.Errorf("the audit trail says %+v", said)
+	}
+	for language, want := range map[string][]string{"de": {"Österreich", "Schweiz", "Deutschland", "Vereinigte Staaten"},
+		"es": {"Austria", "Suiza", "Alemania", "Estados Unidos"}} {
+		shown := owner.want(http.StatusOK, path+"?lang="+language, nil).form(t, "save")
+		got := slices.DeleteFunc(slices.Clone(shown["textCountries"]), func(s string) bool { return s == "" })
+		if !slices.Equal(got, want) || len(shown["textCountries"]) < len(want)+2 {
+			t.Errorf("in %s they are %q", language, shown["textCountries"])
+		}
+		if again := owner.want(http.StatusOK, path+"?lang="+language, shown); !strings.Contains(again.body, map[string]string{
+			"de": "Nichts wurde geändert", "es": "No ha cambiado nada"}[language]) {
+			t.Errorf("sent as it is shown: %s", again.body)
+		}
+	}
+	typed = owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed["textCountries"] = []string{"Atlantis", "<b>"}
+	refused := owner.want(http.StatusUnprocessableEntity, path, typed)
+	if got := refused.form(t, "save")["textCountries"]; got[0] != "Atlantis" || got[1] != "<b>" {
+		t.Errorf("what is no country stands as %q", got)
 	}
 }
 

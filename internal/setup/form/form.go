@@ -239,7 +239,7 @@ func (o *Of) read(q Question, key string, typed url.Values, was any) any {
 	case Some:
 		return list(typed[key])
 	case Lines:
-		return list(strings.Split(text, "\n"))
+		return list(strings.Split(strings.Join(typed[key], "\n"), "\n")) // a form may have a field for each line
 	case Switch:
 		if on := text != ""; on == q.On {
 			return nil

@@ -124,7 +124,7 @@ var (
 		"not":                    {Ask: Switch, On: true},
 		"country":                {Ask: Text, From: Countries},
 		"jurisdiction":           {Ask: Text, From: Jurisdictions},
-		"countries":              {Ask: Lines},
+		"countries":              {Ask: Lines, From: Countries},
 		"largest gift":           {Ask: Amount},
 		"pass certificate":       {Ask: Text, Long: true},
 		"pass key":               {Ask: Secret, Long: true},

@@ -244,6 +244,7 @@ func (p *pages) save(r *desk.Request) (desk.View, error) {
 		return n.String()
 	}
 	change.Is = of.Read(e.questions, post, e.record)
+	meant(r, e.questions, change.Is)
 	if e.known == "" && e.section.list != "" {
 		change.Known, _ = change.Is[document.KnownBy(e.section.list)].(string)
 	} else if e.section.list != "" { // which stays as it is

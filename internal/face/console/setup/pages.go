@@ -75,6 +75,7 @@ type field struct {
 	Label, Hint string
 	Choices     []choice
 	Offers      []desk.Choice // of a text that may also be none of them
+	Spare       int           // how many empty fields follow those of several that are chosen so
 	Languages   []translation
 	Lines       [][]field // of rows
 	Picture     string    // the address of the picture that there is; "": there is none
@@ -100,6 +101,9 @@ func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []fie
 		if f.Label == "" {
 			f.Label = i.Name
 		}
+		if i.Ask == form.Lines && i.From != "" {
+			f.named(offers(r, i.From))
+		}
 		for _, o := range i.Options {
 			f.Choices = append(f.Choices, choice{o.Value, p.option(r, o), o.Chosen})
 		}
@@ -115,6 +119,54 @@ func (p *pages) fields(r *desk.Request, list string, in []form.Input) (all []fie
 		all = append(all, f)
 	}
 	return all
+}
+
+// named has a field of several say each by its name. What has none stays as it is.
+func (f *field) named(choices []desk.Choice) {
+	for _, texts := range []*string{&f.Value, &f.Now} {
+		all := strings.Split(*texts, "\n")
+		for n, text := range all {
+			if at := slices.IndexFunc(choices, func(c desk.Choice) bool { return c.Value == text }); at >= 0 {
+				all[n] = choices[at].Words
+			}
+		}
+		*texts = strings.Join(all, "\n")
+	}
+	f.Now = strings.ReplaceAll(f.Now, "\n", ", ")
+}
+
+// Entries are what the fields of several have in them, with some that are empty.
+func (f *field) Entries() []string {
+	var all []string
+	if f.Value != "" {
+		all = strings.Split(f.Value, "\n")
+	}
+	return append(all, make([]string, f.Spare)...)
+}
+
+// meant puts in the place of a name what it stands for, where a field of some questions can be chosen by names.
+func meant(r *desk.Request, questions []form.Question, typed document.Fields) {
+	for _, q := range questions {
+		choices := offers(r, q.From)
+		value := func(v any) any {
+			text, _ := v.(string)
+			at := slices.IndexFunc(choices, func(c desk.Choice) bool {
+				return strings.EqualFold(c.Words, text) || strings.EqualFold(c.Value, text)
+			})
+			if at < 0 {
+				return v
+			}
+			return choices[at].Value
+		}
+		switch v := typed[q.Name].(type) {
+		case string:
+			typed[q.Name] = value(v)
+		case []any:
+			for n := range v {
+				v[n] = value(v[n])
+			}
+		}
+	}
 }
 
 // offers are what a text may be chosen from.
@@ -400,7 +452,7 @@ func (p *pages) show(r *desk.Request, e *editing, s shown) (desk.View, error) {
 	}
 	all := p.fields(r, e.section.list, in)
 	for n := range all {
-		all[n].Offers = offers(r, all[n].From)
+		all[n].Offers, all[n].Spare = offers(r, all[n].From), of.Empty
 		all[n].Fixed = e.known != "" && all[n].Name == document.KnownBy(e.section.list)
 		all[n].blame(r, s.wrong[all[n].Name])
 	}
