@@ -187,6 +187,28 @@ func TestAnInvitationSignsIn(t *testing.T) {
 	}
 }
 
+// TestTheConsoleIsFoundAgain: whoever is signed out, on a device where they were signed in, comes from the address of
+// the console to where they sign in; elsewhere they do where there is one account only.
+func TestTheConsoleIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	s := &service{T: t, data: t.TempDir(), logs: &boontest.Log{}}
+	s.apply(examples.HarborCoffee())
+	s.apply(examples.AsagaoTea())
+	s.run(server.Config{})
+	ann := s.joined("ann@example.com", staff.Owner)
+	ann.want(http.StatusSeeOther, harborConsole+"sign-out", url.Values{})
+	if to := ann.want(http.StatusSeeOther, "/console", nil).header.Get("Location"); to != harborConsole+"sign-in" {
+		t.Errorf("a device that was signed in is led to %q", to)
+	}
+	elsewhere := s.browser()
+	if page := elsewhere.want(http.StatusOK, "/console", nil); !strings.Contains(page.body, "does not know your account") {
+		t.Errorf("with several accounts, another device is told %s", page.body)
+	}
+	for _, cookie := range []string{"<script>", examples.HarborDesign, examples.HarborAccount + "x"} {
+		elsewhere.want(http.StatusOK, "/console", nil, "Cookie", "boon-account="+cookie)
+	}
+}
+
 // TestASessionThatIsOver opens nothing: for whoever has a copy of its cookie, after signing out, after it was ended
 // elsewhere, and after a new invitation of the same person.
 func TestASessionThatIsOver(t *testing.T) {
@@ -663,6 +685,9 @@ func TestTheFirstAccount(t *testing.T) {
 		t.Errorf("the staff are %s", page.body)
 	}
 	b.givesPresents(to)
+	if at := s.browser().want(http.StatusSeeOther, "/console", nil).header.Get("Location"); at != to+"sign-in" {
+		t.Errorf("with one account, another device is led to %q", at)
+	}
 	s.browser().want(http.StatusNotFound, first, nil)
 	s.browser().want(http.StatusNotFound, first, answers)
 	if err := s.stop(); err != nil {

@@ -32,7 +32,28 @@ func setCookie(r *desk.Request, value string, seconds int) {
 // enter gives the browser the session that was begun.
 func enter(r *desk.Request, b *staff.Begun) desk.View {
 	setCookie(r, b.Token, int(b.Session.Ends().Sub(b.Session.BegunAt)/time.Second))
+	r.SetCookie(accountName(r), b.Session.AccountID.String(), int(400*24*time.Hour/time.Second), http.SameSiteLaxMode)
 	return desk.View{To: desk.Home(b.Session.AccountID)}
+}
+
+// accountName is what the cookie is called that says in which account somebody signed in last. It opens nothing.
+func accountName(r *desk.Request) string { return r.CookieName() + "-account" }
+
+// lastAccount is the account whose sign-in page somebody is led to who has no session: that in which the browser was
+// signed in last, else the only one of the installation. Zero: nobody can tell.
+func (f *pages) lastAccount(r *desk.Request) guid.ID {
+	accounts := f.Directory().Accounts
+	for _, c := range r.HTTP.CookiesNamed(accountName(r)) {
+		if id, err := guid.Parse(c.Value); err == nil && accounts[id] != nil {
+			return id
+		}
+	}
+	for id := range accounts {
+		if len(accounts) == 1 {
+			return id
+		}
+	}
+	return guid.ID{}
 }
 
 // replaced are the keys of the session that the browser had before.
@@ -51,7 +72,7 @@ func (f *pages) replaced(r *desk.Request) (keys [][]byte, _ error) {
 	return [][]byte{had.Key}, nil
 }
 
-// start leads to the console of the account that the browser is signed in to.
+// start leads to the console of the account that the browser is signed in to, or to where one signs in there.
 func (f *pages) start(r *desk.Request) (desk.View, error) {
 	if token := r.Token(); token != "" {
 		s, err := f.Store.Session(r.Context(), token, r.Real)
@@ -61,6 +82,9 @@ func (f *pages) start(r *desk.Request) (desk.View, error) {
 		case !errors.Is(err, refusal.NotFound):
 			return desk.View{}, service.Stored(err)
 		}
+	}
+	if account := f.lastAccount(r); !account.IsZero() {
+		return desk.View{To: desk.Home(account) + desk.SignInPath[1:]}, nil
 	}
 	return desk.View{Template: "start.html", Title: "console.sign-in", Data: signInForm{}}, nil
 }
