@@ -154,6 +154,7 @@ one party only | internal/post/pass/google type work | what is to be written at 
 one party only | internal/post/pass/google turns | calls to Google of an account, 8 at once
 one party only | internal/base/jwks type Keys | the keys of the shops of providers; who waits for a shop's keys is called by that shop
 nobody waits | internal/post/pass/google type Writer | what is done for each account
+nobody waits | internal/store/sums type knownMonths | months of closed days in memory, one list for each account; whose list is lost has its days read once more
 one party only | internal/post/pass/push type queue | pushes of an account that wait, one for each of its phones
 one party only | internal/post/webhook calls | calls of an account's endpoints
 one party only | internal/post/webhook type paces | calls of an account at a destination

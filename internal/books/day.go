@@ -76,3 +76,17 @@ func (all Days) Within(from, until time.Time) Days {
 	after := sort.Search(len(all), func(n int) bool { return all[n].Until.After(until) })
 	return all[first:max(first, after)]
 }
+
+// Months are the days of each month as one, from its first day to its last: all that Month needs, and there are few of
+// them.
+func (all Days) Months() (months Days) {
+	for _, day := range all {
+		last := len(months) - 1
+		if last >= 0 && months[last].Number/100 == day.Number/100 && months[last].Until.Equal(day.From) {
+			months[last].Until = day.Until
+		} else {
+			months = append(months, day)
+		}
+	}
+	return months
+}

@@ -35,10 +35,23 @@ func TestDaysFollow(t *testing.T) {
 			}
 			day, days = next, append(days, next)
 		}
+		months := append(days[:300].Months(), days[300:]...).Months() // as days are added to months that are known
+		if len(months) > len(days)/25 {
+			t.Errorf("%v: %d days have %d months", moves, len(days), len(months))
+		}
 		for _, d := range days {
+			last := d.Until.Add(-time.Microsecond)
 			if got := days.Month(d.From, time.UTC); got != d.Number/100 {
 				t.Fatalf("%v: the month of %v is %d", moves, d, got)
 			}
+			for _, at := range []time.Time{d.From, last} {
+				if got := months.Month(at, time.UTC); got != d.Number/100 {
+					t.Fatalf("%v: by the months, that of %v is %d at %v", moves, d, got, at)
+				}
+			}
+		}
+		if after := days[len(days)-1].Until; months.Month(after, time.UTC) != days.Month(after, time.UTC) {
+			t.Errorf("%v: the months go on beyond the days", moves)
 		}
 	}
 }

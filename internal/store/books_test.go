@@ -643,17 +643,57 @@ func TestReportsOutliveALostConnection(t *testing.T) {
 	}
 }
 
-// listed counts how often the closed days of an account are listed.
+// listed counts how often closed days are read, and how many.
 type listed struct {
 	pgx.QueryTracer
-	times atomic.Int64
+	times, days atomic.Int64
 }
 
+type listing struct{} // marks the context of a query that reads closed days
+
 func (l *listed) TraceQueryStart(ctx context.Context, c *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
-	if strings.Contains(d.SQL, "FROM book_day AS d WHERE d.account_id = $1 ORDER BY d.day") {
+	if strings.HasPrefix(d.SQL, "SELECT d.day, ") {
 		l.times.Add(1)
+		ctx = context.WithValue(ctx, listing{}, true)
 	}
 	return l.QueryTracer.TraceQueryStart(ctx, c, d)
+}
+
+func (l *listed) TraceQueryEnd(ctx context.Context, c *pgx.Conn, d pgx.TraceQueryEndData) {
+	if ctx.Value(listing{}) != nil {
+		l.days.Add(d.CommandTag.RowsAffected())
+	}
+	l.QueryTracer.TraceQueryEnd(ctx, c, d)
+}
+
+// TestClosingReadsADayOnce: days are closed without reading all days before each one again, also while others close
+// some of them, and once an import has opened days again.
+func TestClosingReadsADayOnce(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // the embedded database traces nothing
+	traced := &listed{QueryTracer: &statements{seen: map[string]bool{}}}
+	s, again := openServerForTest(t, traced)
+	k := openBooks(t, s, "UTC")
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{k.account}})
+	k.live(rand.New(rand.NewPCG(8, 1)), 50)
+	closeTo := func(until time.Time) {
+		before := traced.days.Load()
+		n := k.closeAll(s, until)
+		// each once as the newest one and once with what is known; and what others closed, or was opened again
+		if read := traced.days.Load() - before; n < 40 || read > int64(3*n) {
+			t.Errorf("to close %d days, %d were read", n, read)
+		}
+	}
+	closeTo(noon.AddDate(0, 0, 50))
+	other := *k
+	other.s = again()
+	other.closeAll(other.s, noon.AddDate(0, 0, 53))
+	closeTo(noon.AddDate(0, 0, 100))
+	m := beginImport(t, s, k.account.ID, noon.AddDate(0, 0, 10))
+	stageGifts(t, s, m, 1)
+	must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+	closeTo(noon.AddDate(0, 0, 100))
+	verifyClean(t, s)
 }
 
 // TestCheckListsDaysOnce: closed days are checked without listing all of them for each one. An account with an import

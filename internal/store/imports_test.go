@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -447,6 +448,14 @@ func testImportReopensDays(t *testing.T, open opener) {
 	end := noon.Add(60 * time.Hour) // before the gifts end
 	closeTo(end)
 	asOf := noon.Add(35 * time.Hour)
+	closed, err := s.ClosedDays(t.Context(), account.ID)
+	must(t, err)
+	given := beginImport(t, s, account.ID, asOf)
+	stageGifts(t, s, given, 1)
+	must(t, s.UndoImport(t.Context(), given, event.TrailEntry{}, func(int) {}))
+	if days, err := s.ClosedDays(t.Context(), account.ID); err != nil || !slices.Equal(days, closed) {
+		t.Errorf("an import that was never there opened days: of %v, %v are closed, %v", closed, days, err)
+	}
 	m := beginImport(t, s, account.ID, asOf)
 	stageGifts(t, s, m, 2)
 	owed := func(at time.Time) (sum int64) {

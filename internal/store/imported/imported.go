@@ -46,6 +46,12 @@ import (
 //  8. Each step is told in the log of the set-up, in the transaction that takes it. Whoever writes past Boon to the
 //     database, without the key file, cannot write there: boon verify holds each state against the newest step.
 //  9. Codes and tokens of an undone import are free once UNDOING is over. What it wrote stays in the ledger, unseen.
+//  10. Different files of an account may be brought in at once, by any instances. Each import has a row of its own, and
+//     changes no other one's. A code that stands in two files goes to the import that writes it first, as the hash of a
+//     code is there once; the other import then does not finish (intake.ErrChanged), goes on once the first one is
+//     undone, or is undone itself. Imports that finish at once do so one after the other, as each step locks the set-up
+//     (step). So the tally counts each of them, and each certificate tells of the gifts of its own import.
+//     intake.TestTwoFilesAtOnce shows it on both databases.
 
 // Register keeps the imports.
 type Register struct {
@@ -253,6 +259,14 @@ func (s *Register) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, updat
 	if err := sums.Hold(ctx, s.db, tx); err != nil {
 		return err
 	}
+	if err := change(ctx, tx, m, update, args...); err != nil {
+		return err
+	}
+	return sums.Reopen(ctx, tx, m.AccountID, m.AsOf)
+}
+
+// change changes the row of an import, unless somebody else was faster.
+func change(ctx context.Context, tx *sql.Tx, m *intake.Import, update string, args ...any) error {
 	done, err := tx.ExecContext(ctx, update, append([]any{db.KeyOf(m.AccountID), db.KeyOf(m.ID)}, args...)...)
 	if err != nil {
 		return err
@@ -260,7 +274,7 @@ func (s *Register) flip(ctx context.Context, tx *sql.Tx, m *intake.Import, updat
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
 		return errors.Join(intake.ErrMoved, err)
 	}
-	return sums.Reopen(ctx, tx, m.AccountID, m.AsOf)
+	return nil
 }
 
 // UndoImport has the gifts of an import be there no more, and makes their codes free. It fails with intake.ErrUsed
@@ -309,8 +323,8 @@ func (s *Register) HideImport(ctx context.Context, m *intake.Import) error {
 			return errNoStep
 		case is.Used:
 			return intake.ErrUsed
-		case is.State == intake.Staged:
-			return s.flip(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', alive_at = $3, stopped = ''
+		case is.State == intake.Staged: // its gifts were never there, and in no day of the books
+			return change(ctx, tx, m, `UPDATE gift_import SET state = 'UNDOING', alive_at = $3, stopped = ''
 				WHERE account_id = $1 AND id = $2 AND state = 'STAGED'`, db.Micros(time.Now()))
 		case s.db.Spread:
 			return intake.ErrNoUndo

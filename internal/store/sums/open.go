@@ -114,8 +114,9 @@ func (o *openDays) overtaken(account guid.ID) {
 }
 
 // ForgetOpenDays forgets what SumUp has summed up of all accounts: where a clock was set back, or the database went
-// back, other entries may follow.
+// back, other entries may follow. In a database that went back, other days may be closed as well.
 func (b *Books) ForgetOpenDays() {
+	b.months.forget()
 	b.open.mu.Lock()
 	defer b.open.mu.Unlock()
 	b.open.known, b.open.works = nil, nil
@@ -148,8 +149,8 @@ func (o *openDays) put(account guid.ID, b *begun) {
 	o.known[account] = b
 }
 
-// openDay is the first day of an account that is not closed: the one after the closed days, or that of its first entry.
-// ok is false where it has none.
+// openDay is the first day of an account that is not closed: the one after the closed days, of which the newest is
+// enough, or that of its first entry. ok is false where it has none.
 func (b *Books) openDay(ctx context.Context, account *merchant.Account, days books.Days) (day books.Day, ok bool,
 	err error) {
 	if n := len(days); n > 0 {
@@ -241,11 +242,7 @@ func (b *Books) overtaken(ctx context.Context, account guid.ID, known *begun) (b
 // it had said: ids go on from there.
 func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64,
 	wrong time.Time) (more bool, err error) {
-	days, err := b.ClosedDays(ctx, account.ID)
-	if err != nil {
-		return false, err
-	}
-	day, ok, err := b.openDay(ctx, account, days)
+	day, ok, err := b.NextDay(ctx, account)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -257,8 +254,12 @@ func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time
 	if err != nil || w == nil {
 		return false, err
 	}
+	months, err := b.closedMonths(ctx, account.ID, flips)
+	if err != nil {
+		return false, err
+	}
 	some := w.left[:min(b.Step, len(w.left))]
-	err = b.eachOf(ctx, account, append(days, day), some, w.next.until, w.end,
+	err = b.eachOf(ctx, account, append(slices.Clip(months), day), some, w.next.until, w.end,
 		func(t *books.Terms, m *books.Movement) error { w.next.sums.Move(t, m); return nil })
 	if err != nil {
 		b.open.begin(account.ID, nil) // half of it may be in the sums

@@ -36,20 +36,39 @@ type Books struct {
 	MostOfOld int // entries that are read at most where days are closed late
 	Step      int // entries that SumUp sums up at a time
 	open      openDays
+	months    knownMonths
 }
 
 // New gives those of a database.
 func New(d *db.DB) *Books { return &Books{db: d, MostOfOld: mostOfOld, Step: step} }
 
-const selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d WHERE d.account_id = $1 ORDER BY d.day`
+const (
+	selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d
+		WHERE d.account_id = $1 AND d.day > $2 ORDER BY d.day`
+	selectNewest = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d
+		WHERE d.account_id = $1 ORDER BY d.day DESC LIMIT 1`
+)
 
 // ClosedDays are the closed days of an account.
 func (b *Books) ClosedDays(ctx context.Context, account guid.ID) (books.Days, error) {
-	days, err := db.CollectLong(ctx, b.db, selectDays, []any{db.KeyOf(account)},
-		func(from db.Scanner) (d books.Day, err error) {
-			err = from.Scan(&d.Number, db.ScanTime(&d.From), db.ScanTime(&d.Until))
-			return d, err
-		})
+	return b.daysAfter(ctx, account, 0)
+}
+
+// daysAfter are the closed days of an account after one.
+func (b *Books) daysAfter(ctx context.Context, account guid.ID, day int) (books.Days, error) {
+	return b.days(ctx, account, selectDays, db.KeyOf(account), day)
+}
+
+// newestDay is the newest closed day of an account, or none.
+func (b *Books) newestDay(ctx context.Context, account guid.ID) (books.Days, error) {
+	return b.days(ctx, account, selectNewest, db.KeyOf(account))
+}
+
+func (b *Books) days(ctx context.Context, account guid.ID, query string, args ...any) (books.Days, error) {
+	days, err := db.CollectLong(ctx, b.db, query, args, func(from db.Scanner) (d books.Day, err error) {
+		err = from.Scan(&d.Number, db.ScanTime(&d.From), db.ScanTime(&d.Until))
+		return d, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the closed days of account %s: %w", account, err)
 	}
@@ -58,11 +77,11 @@ func (b *Books) ClosedDays(ctx context.Context, account guid.ID) (books.Days, er
 
 // NextDay is the first day of an account that is not closed; ok is false where the account has no entry yet.
 func (b *Books) NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error) {
-	days, err := b.ClosedDays(ctx, account.ID)
+	newest, err := b.newestDay(ctx, account.ID)
 	if err != nil {
 		return day, false, err
 	}
-	return b.openDay(ctx, account, days)
+	return b.openDay(ctx, account, newest)
 }
 
 func zoneOf(a *merchant.Account) *time.Location {
@@ -115,17 +134,21 @@ type Draft struct {
 	flips   int64 // of imports, before it was worked out
 }
 
-// DraftDay sums up what moved in a day of an account.
+// DraftDay sums up what moved in a day of an account that is not closed.
 func (b *Books) DraftDay(ctx context.Context, account *merchant.Account, day books.Day) (d Draft, err error) {
-	return b.draft(ctx, account, day, idsOf(day.Until))
+	return b.draft(ctx, account, day, idsOf(day.Until), b.closedMonths)
 }
 
-// draft is DraftDay by the entries whose ids are before one.
-func (b *Books) draft(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (d Draft,
-	err error) {
+// draft sums up what moved in a day, by the entries whose ids are before one and by the closed days that list gives.
+func (b *Books) draft(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID,
+	list func(ctx context.Context, account guid.ID, flips int64) (books.Days, error)) (d Draft, err error) {
 	d.account, d.day = account.ID, day
-	if d.flips, err = b.flips(ctx, account.ID); err == nil {
-		d.sums, err = b.workOut(ctx, account, day, before)
+	if d.flips, err = b.flips(ctx, account.ID); err != nil {
+		return d, err
+	}
+	days, err := list(ctx, account.ID, d.flips)
+	if err == nil {
+		d.sums, err = b.workOut(ctx, account, days, day, before)
 	}
 	return d, err
 }
@@ -193,8 +216,11 @@ func Reopen(ctx context.Context, tx *sql.Tx, account guid.ID, from time.Time) er
 
 // CloseDayAgain puts what its entries say in the place of the sums of a closed day, whatever ids they have.
 func (b *Books) CloseDayAgain(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) error {
+	all := func(ctx context.Context, account guid.ID, _ int64) (books.Days, error) {
+		return b.ClosedDays(ctx, account)
+	}
 	for {
-		d, err := b.draft(ctx, account, day, lastID)
+		d, err := b.draft(ctx, account, day, lastID, all)
 		if err == nil {
 			err = b.CloseDraftAgain(ctx, d, now)
 		}
@@ -216,18 +242,8 @@ func (b *Books) CloseDraftAgain(ctx context.Context, d Draft, now time.Time) err
 	return nil
 }
 
-// workOut sums up what the entries whose ids are before one say of a day.
-func (b *Books) workOut(ctx context.Context, account *merchant.Account, day books.Day, before guid.ID) (books.Sums,
-	error) {
-	days, err := b.ClosedDays(ctx, account.ID)
-	if err != nil {
-		return nil, err
-	}
-	return b.workOutAfter(ctx, account, days, day, before)
-}
-
-// workOutAfter is workOut where the closed days are known.
-func (b *Books) workOutAfter(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
+// workOut sums up what the entries whose ids are before one say of a day, where the closed days are known.
+func (b *Books) workOut(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
 	before guid.ID) (books.Sums, error) {
 	for len(days) > 0 && !days[len(days)-1].From.Before(day.From) { // so that a day comes out as it did when it was open
 		days = days[:len(days)-1]
@@ -315,7 +331,7 @@ func (b *Books) checkDay(ctx context.Context, account *merchant.Account, days bo
 // isRight compares the sums of a day with what the entries say, where the closed days are known.
 func (b *Books) isRight(ctx context.Context, account *merchant.Account, days books.Days, day books.Day,
 	before guid.ID) (bool, error) {
-	is, err := b.workOutAfter(ctx, account, days, day, before)
+	is, err := b.workOut(ctx, account, days, day, before)
 	if err != nil {
 		return false, err
 	}
