@@ -68,6 +68,45 @@ func noKeyIn(t *testing.T, dir string) {
 	}
 }
 
+// TestNoFolderWithoutAKeyFile: where the key file can neither be read nor made, no data folder is left behind. A key
+// file in the data folder, or in a folder that is made with it, is none of that.
+func TestNoFolderWithoutAKeyFile(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	loose, torn := filepath.Join(at, "loose.key"), filepath.Join(at, "torn.key")
+	must(t, os.WriteFile(loose, []byte("{}"), 0o600))
+	must(t, os.Chmod(loose, 0o644))
+	must(t, os.WriteFile(torn, []byte("{"), 0o600))
+	data := filepath.Join(at, "new", "data")
+	for file, want := range map[KeyFile]string{
+		{Path: filepath.Join(at, "nowhere", "boon.key")}:                 "make that folder first",
+		{Path: filepath.Join(loose, "boon.key")}:                         "not a directory",
+		{Path: filepath.Join(at, "given", "boon.key"), Credential: true}: "none is made",
+		{Path: loose}: "may be read by others",
+		{Path: torn}:  "is damaged",
+	} {
+		s, err := Open(t.Context(), Options{Dir: data, KeyFile: file})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", file.Path, err, want)
+		}
+		if err == nil {
+			must(t, s.Close())
+		}
+		if _, err := os.Stat(filepath.Dir(data)); !os.IsNotExist(err) {
+			t.Errorf("%s: a folder is left behind: %v", file.Path, err)
+		}
+	}
+	for n, file := range []string{data + "/boon.key", filepath.Dir(data) + "/boon.key", at + "/boon.key"} {
+		s, err := Open(t.Context(), Options{Dir: data, KeyFile: KeyFile{Path: file}})
+		must(t, err)
+		must(t, s.Close())
+		must(t, os.RemoveAll(filepath.Dir(data)))
+		if _, err := os.Stat(file); os.IsNotExist(err) != (n < 2) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 // TestKeyFileAsCredential: what systemd hands over may show the rights of its access list, and is never written to.
 func TestKeyFileAsCredential(t *testing.T) {
 	t.Parallel()
