@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"boon.example/internal/base/phrase"
+	"boon.example/internal/base/spreadsheet"
 	"boon.example/internal/gift/codes"
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
@@ -169,6 +170,37 @@ func TestCustomersAreRead(t *testing.T) {
 			}
 		case len(problems) > 0 || len(lines) != 1 || lines[0].Customer != want:
 			t.Errorf("%q: %+v, %+v", cell, lines, problems)
+		}
+	}
+}
+
+// TestTextsOfAnExportComeBack: whatever a guest, a label, a reference, a customer or a location is called, what an
+// export of Boon says of it is read as that again, letter by letter. A formula that no export has written is refused.
+func TestTextsOfAnExportComeBack(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Ana", "O'Neill", "'", "''", "'Ana'", "=1+1", "'=1+1", "''=1+1", `=HYPERLINK("x")`,
+		`'=HYPERLINK("x")`, "+49 (30) 1", "-", "- Bob!", "@SUM(A1)", "＝A(1)", "Ana;=A(1)", "Ana;'=A(1)", "=1;+B(2)",
+		"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0", "Thanks ;-)"} {
+		cell := `"` + strings.ReplaceAll(spreadsheet.Text(text), `"`, `""`) + `"`
+		a := account(t)
+		a.Locations[0].Name = text
+		r, err := NewReader(strings.NewReader("code,quantity,label,recipient,reference,customerID,organization\n"+
+			"AAAA1111,5,"+strings.Repeat(cell+",", 4)+cell+"\n"), a, merchant.FromOther, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, problems, err := r.Next()
+		if got := []string{l.Label, l.Recipient, l.Reference, l.Customer}; err != nil || len(problems) > 0 ||
+			!slices.Equal(got, []string{text, text, text, text}) || l.LocationID != a.Locations[0].ID {
+			t.Errorf("%q is read as %q at %s, %v, %v", text, got, l.LocationID, problems, err)
+		}
+	}
+	for _, cell := range []string{`=HYPERLINK("x")`, "Ana;=A(1)", "'=A(1);=B(2)", "@SUM(A1)", "=cmd|' /C calc'!A0"} {
+		quoted := `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
+		in := strings.NewReader("code,balance,recipient\nAAAA1111,5," + quoted + "\n")
+		lines, problems, _ := file(t, merchant.FromOther, in)
+		if len(lines) > 0 || len(problems) != 1 || problems[0].Said.String() != "This text is a formula of a spreadsheet." {
+			t.Errorf("%q: %+v, %v", cell, lines, problems)
 		}
 	}
 }

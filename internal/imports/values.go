@@ -368,7 +368,7 @@ func (r *Reader) readProgram() {
 
 // readPlace reads the only location at which the gift is good: by its id, its name or its point-of-sale identifier.
 func (r *Reader) readPlace() {
-	text := r.text(Organization)
+	text := spreadsheet.Original(r.text(Organization))
 	if text == "" {
 		return
 	}
@@ -411,9 +411,14 @@ func (r *Reader) readTimes() {
 	}
 }
 
+// readLine reads a text of one line. A formula is refused, unless it stands there as Boon exports a text that looks
+// like one: with an apostrophe before it, no spreadsheet runs it, and Boon never writes it otherwise.
 func (r *Reader) readLine(field Field, most int) string {
-	text := normalize.String(spreadsheet.Original(r.text(field)))
-	if spreadsheet.Text(text) != text && strings.ContainsAny(text, "(|!") {
+	written := r.text(field)
+	original := spreadsheet.Original(written)
+	text := normalize.String(original)
+	exported := spreadsheet.Text(original) == written
+	if !exported && spreadsheet.Text(text) != text && strings.ContainsAny(text, "(|!") {
 		r.wrong(field, "This text is a formula of a spreadsheet.")
 		return ""
 	}
