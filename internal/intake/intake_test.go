@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -38,7 +39,8 @@ var dollars = money.Currency{Code: "USD", Decimals: 2}
 type world struct {
 	*store.Store
 	*merchant.Account
-	asOf time.Time
+	asOf  time.Time
+	place boontest.Place
 }
 
 func newWorld(t testing.TB) *world {
@@ -46,7 +48,8 @@ func newWorld(t testing.TB) *world {
 	a := &merchant.Account{ID: guid.ID{1}, Name: "Harbor Coffee", Currency: dollars, Zone: time.UTC,
 		MaxGiftValue: 1_000_000, Subscriptions: []merchant.Subscription{{ProgramID: merchant.BusinessProgram.ID}},
 		ImportedCodes: []merchant.CodeForm{{Digits: 16}}}
-	return &world{boontest.NewPlace(t).Open(t), a, time.Now().UTC().Truncate(time.Second).Add(-12 * time.Hour)}
+	place := boontest.NewPlace(t)
+	return &world{place.Open(t), a, time.Now().UTC().Truncate(time.Second).Add(-12 * time.Hour), place}
 }
 
 // cards is a file of cards from first to last, of 10.00 and some cents.
@@ -717,6 +720,86 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	if err != nil || len(r.Differs) != 1 || !strings.HasPrefix(r.Differs[0].String(), "Another process goes on") {
 		t.Errorf("%+v, %v", r, err)
 	}
+}
+
+// brought is what became of a file.
+type brought struct {
+	*intake.Import
+	err error
+}
+
+// atOnce has each file be brought in by an instance of its own, at the same time.
+func (w *world) atOnce(t *testing.T, instances []*store.Store, files ...*strings.Reader) []brought {
+	t.Helper()
+	all := make([]brought, len(files))
+	var ended sync.WaitGroup
+	for n, file := range files {
+		ended.Go(func() { _, all[n].Import, all[n].err = w.run(t.Context(), instances[n], w.order(), file) })
+	}
+	ended.Wait()
+	return all
+}
+
+// told is what the certificate of a finished import says: how many gifts it has. 0: it has none.
+func (b *brought) told(t *testing.T) int {
+	t.Helper()
+	if b.err != nil {
+		if b.Import != nil && b.Told != "" {
+			t.Errorf("%v, and there is a certificate: %s", b.err, b.Told)
+		}
+		return 0
+	}
+	c, _, err := intake.ReadCertificate([]byte(b.Told))
+	if err != nil || c.ImportID != b.ID.String() || c.Imported != b.Staged {
+		t.Errorf("the certificate of import %s of %d gifts: %+v, %v", b.ID, b.Staged, c, err)
+	}
+	return c.Imported
+}
+
+// TestTwoFilesAtOnce: two instances bring different files of an account in at the same time. Each import has its own
+// certificate, and the tally counts each once. A card that stands in both files is brought in once; the import that
+// came too late shows no card, and goes on where the other one is taken back.
+func TestTwoFilesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	instances := []*store.Store{w.Store, w.place.Open(t)}
+	const n = 40 // several groups
+	counted := 0
+	for round := range 4 {
+		first := 1000 * round
+		apart := w.atOnce(t, instances, cards(first+1, first+n), cards(first+n+1, first+2*n))
+		if apart[0].err != nil || apart[1].err != nil || apart[0].told(t) != n || apart[1].told(t) != n {
+			t.Errorf("files without a card in common: %+v", apart)
+		}
+		counted += 2 * n
+
+		first += 500
+		both := w.atOnce(t, instances, cards(first+1, first+n), cards(first+n, first+2*n)) // one card in common
+		late := 0
+		if both[0].err == nil {
+			late = 1
+		}
+		if both[late].told(t)+both[1-late].told(t) != n+1-late || !errors.Is(both[late].err, intake.ErrChanged) &&
+			!errors.Is(both[late].err, intake.ErrRefused) {
+			t.Fatalf("files with a card in common: %+v", both)
+		}
+		if w.finds(t, first+1) == (late == 0) || w.finds(t, first+2*n) == (late == 1) || !w.finds(t, first+n) {
+			t.Error("a card of the import that came too late is there, or one of the other is not")
+		}
+		if err := w.UndoImport(t.Context(), both[1-late].Import, w.order().By, func(int) {}); err != nil {
+			t.Fatal(err)
+		}
+		files := []*strings.Reader{cards(first+1, first+n), cards(first+n, first+2*n)}
+		_, m, err := w.run(t.Context(), instances[1-late], w.order(), files[late])
+		if again := (brought{m, err}); again.told(t) != n+late || both[late].Import != nil && m.ID != both[late].ID {
+			t.Errorf("once the other import was taken back: %+v, %v", m, err)
+		}
+		counted += n + late
+	}
+	if is, err := w.CountVouchers(t.Context()); err != nil || is != int64(counted) {
+		t.Errorf("%d gifts are counted, want %d; %v", is, counted, err)
+	}
+	w.verify(t)
 }
 
 // TestWhatIsNotLiveMoneyIsNotImported: of an export of Boon, gifts that are cancelled, blocked, held or promotional are
