@@ -66,15 +66,18 @@ type ImportOptions struct {
 
 // ImportCheck is what a file comes to.
 type ImportCheck struct {
-	FileSHA256   string   `json:"fileSHA256"`
-	LinesRead    int      `json:"linesRead"`
-	LinesRefused int      `json:"linesRefused"`
-	Gifts        int      `json:"gifts"`
-	Currency     string   `json:"currency"`
-	Total        Decimal  `json:"total"`
-	Pieces       Decimal  `json:"pieces"`
-	Importable   bool     `json:"importable"`
-	Reasons      []string `json:"reasons"` // about the whole file, that keep it from being imported
+	FileSHA256   string  `json:"fileSHA256"`
+	LinesRead    int     `json:"linesRead"`
+	LinesRefused int     `json:"linesRefused"`
+	Gifts        int     `json:"gifts"`
+	Currency     string  `json:"currency"`
+	Total        Decimal `json:"total"`
+	Pieces       Decimal `json:"pieces"`
+	// TillsOnlyGifts is how many are taken at tills only until their first use. Of an import that is finished it is 0.
+	TillsOnlyGifts int      `json:"tillsOnlyGifts"`
+	Importable     bool     `json:"importable"`
+	Reasons        []string `json:"reasons"`  // about the whole file, that keep it from being imported
+	Warnings       []string `json:"warnings"` // about what is rarely meant, that do not
 	// ColumnsNotRead are the columns of which nothing is read, at most 100.
 	ColumnsNotRead []string        `json:"columnsNotRead"`
 	Problems       []ImportProblem `json:"problems"` // the first 1,000

@@ -6,6 +6,7 @@ package imports
 import (
 	"hash/maphash"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,6 +168,7 @@ type Summary struct {
 	Pieces               money.Amount // of the item gifts
 	Problems             []Problem    // the first MaxProblems
 
+	tillsOnly   map[int]int     // by the length of codes: cards that their lines have taken at tills only
 	spreads     map[int]*spread // by the length of codes
 	long, round int             // codes of more digits than a spreadsheet keeps; those that end in zeros instead
 }
@@ -189,6 +191,12 @@ func (s *Summary) Add(line Line, problems []Problem) {
 	if line.PIN == "" {
 		s.spreadOut(code)
 	}
+	if line.TillsOnly {
+		if s.tillsOnly == nil {
+			s.tillsOnly = make(map[int]int)
+		}
+		s.tillsOnly[len(code)]++
+	}
 	if len(code) > spreadsheetDigits && strings.Trim(code, digits) == "" {
 		s.long++
 		if strings.Trim(code[spreadsheetDigits:], "0") == "" {
@@ -204,6 +212,20 @@ const (
 	// as many codes do not end in 0 by chance
 	manyCodes = 12
 )
+
+// TillsOnly is how many cards are taken at tills only: those that their lines say, and all that would be guessed, where
+// these are taken so.
+func (s *Summary) TillsOnly(guessed []Guessed) (n int) {
+	for _, g := range guessed { // also those among them that their lines say
+		n += g.Cards
+	}
+	for length, cards := range s.tillsOnly {
+		if !slices.ContainsFunc(guessed, func(g Guessed) bool { return g.Length == length }) {
+			n += cards
+		}
+	}
+	return n
+}
 
 // Forget gives back the memory that is needed to tell whether codes would be guessed, and nothing else.
 func (s *Summary) Forget() { s.spreads = nil }

@@ -81,6 +81,11 @@ type Report struct {
 	// Guessed are the cards without PINs whose codes would be guessed. They are taken at tills only, where the order says
 	// so; else the order is refused.
 	Guessed []imports.Guessed
+	// TillsOnly is how many cards are taken at tills only, until their first use. Below 0: nobody knows, as of an import
+	// that is finished.
+	TillsOnly int
+	// Warnings are sentences about what is rarely meant; the order is carried out all the same.
+	Warnings []*phrase.Phrase
 	// Differs are sentences about what was expected and is not so.
 	Differs []*phrase.Phrase
 	// Moved tells that nothing is wrong with the order but that another process is carrying it out: it wrote gifts of
@@ -106,10 +111,14 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	switch {
 	case r.Begun != nil:
 		if r.AsOf = r.Begun.AsOf; r.Begun.State == Finished {
+			r.TillsOnly = -1
 			return r, r.readFinished(o)
 		}
 	case r.AsOf.IsZero():
 		r.AsOf = time.Now().UTC().Truncate(time.Microsecond)
+	}
+	if p := longAgo(o, r.AsOf, time.Now()); p != nil {
+		r.Warnings = append(r.Warnings, p)
 	}
 	kept, err := r.judge(ctx, s, o, file)
 	if err == nil && r.redated { // the first time, nobody knew how the dates are meant
@@ -123,8 +132,11 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 		r.Differs = append(r.Differs, p.Said)
 	}
 	r.Guessed = r.Guessable(o.Account)
-	for _, g := range r.Guessed {
-		if !o.TillsOnly {
+	if o.TillsOnly {
+		r.TillsOnly = r.Summary.TillsOnly(r.Guessed)
+	} else {
+		r.TillsOnly = r.Summary.TillsOnly(nil)
+		for _, g := range r.Guessed {
 			r.Differs = append(r.Differs, g.Problem())
 		}
 	}

@@ -54,10 +54,18 @@ func TestStaffBringCardsIn(t *testing.T) {
 		t.Errorf("a file without a good line is answered %d: %s", none.status, none.body)
 	}
 	const takers = "these API keys take them"
-	tills := ann.send(at+"/check", url.Values{"from": {"csv"}, "tillsOnly": {"true"}}, "file", []byte(file)).body
-	if !strings.Contains(tills, takers) || !strings.Contains(tills, "<li>head office</li>") ||
-		strings.Contains(tills, "<li>web shop</li>") || strings.Contains(good.body, takers) {
-		t.Errorf("with cards for tills only, the page says %s", tills)
+	inARow := strings.Replace(file, "6006933450000013", "6006123456789013", 1)
+	byColumn := strings.NewReplacer("balance", "balance,tillsOnly", "25.50", "25.50,true", "11.25", "11.25,").Replace(file)
+	for _, c := range []struct{ asked, text string }{{"true", inARow}, {"", byColumn}, {"true", byColumn}} {
+		tills := ann.send(at+"/check", url.Values{"from": {"csv"}, "tillsOnly": {c.asked}}, "file", []byte(c.text)).body
+		if !strings.Contains(tills, takers) || !strings.Contains(tills, "<li>head office</li>") ||
+			strings.Contains(tills, "<li>web shop</li>") {
+			t.Errorf("with cards for tills only, of %q asked for with %q, the page says %s", c.text, c.asked, tills)
+		}
+	}
+	free := ann.send(at+"/check", url.Values{"from": {"csv"}, "tillsOnly": {"true"}}, "file", []byte(file)).body
+	if strings.Contains(free, takers) || strings.Contains(good.body, takers) {
+		t.Errorf("without a card for tills only, the page says %s", free)
 	}
 	keys := ann.want(http.StatusOK, harborConsole+"setup/keys", nil).body
 	for key, takes := range map[string]bool{"head office": true, "web shop": false, "till": false} {

@@ -33,7 +33,7 @@ type File struct {
 	DryRun      bool            `help:"Say what the file comes to, and change nothing."`
 	ExpectCount int             `default:"-1" placeholder:"N" help:"How many gifts there must be; with any other number, nothing is imported."`
 	ExpectTotal money.Number    `placeholder:"AMOUNT" help:"What the gifts of money must come to, such as 12345.67; with any other total, nothing is imported."`
-	AsOf        time.Time       `placeholder:"TIME" help:"When the gifts begin in the books, such as the instant of the old system's last report. Default: now."`
+	AsOf        time.Time       `placeholder:"TIME" help:"When the gifts begin in the books: the instant of the old system's last report, at most 30 years ago. Default: now."`
 	LeaveOut    bool            `name:"leave-out-refused" help:"Import the other lines, although some are refused. Default: one refused line refuses all."`
 	TillsOnly   bool            `help:"Import cards without PINs whose codes would be guessed within a year as cards for tills only: no web shop and no platform takes them, and the first use gives them a new code."`
 	Certificate string          `placeholder:"FILE" help:"Where the certificate is written; the file must not exist yet. Default: boon-import-ID.json."`
@@ -45,7 +45,8 @@ func (File) Help() string {
 	return `Brings gifts of another system in, so that the old cards go on working. importedCodes in the set-up declares the codes.
 
 The file is read twice. The first time, nothing is changed: boon import tells how many gifts there are, what they come to, and which
-lines are refused, each with its number, its column and the reason. The second time, the gifts are written, beside a service that runs.
+lines are refused, each with its number, its column and the reason. If cards are for tills only, by --tills-only or by the column
+tillsOnly, it tells how many, and which keys take them. The second time, the gifts are written, beside a service that runs.
 Nobody sees any of them before all are written. Then all are there at once. If the file changes meanwhile, nothing is finished.
 
 If the command is stopped, give it once more: it goes on. If it was finished, it says so and writes the certificate. Or take back what it wrote with --undo.
@@ -69,8 +70,9 @@ func (c *File) Check() error {
 		return noAccount
 	case (c.File == "") == (c.Undo == ""):
 		return terminal.UsageError("give a file to import, or --undo with the id of an import")
-	case c.AsOf.After(time.Now()):
-		return terminal.UsageError("--as-of is in the future")
+	}
+	if wrong := intake.WrongAsOf(c.AsOf, time.Now()); wrong != nil {
+		return terminal.UsageError("--as-of: " + wrong.String())
 	}
 	return nil
 }
@@ -158,22 +160,24 @@ func (c *File) bring(t *terminal.Terminal, s *store.Store, d *merchant.Directory
 	return c.keep(t, m)
 }
 
-// tellTillsOnly says what becomes of cards whose codes would be guessed, and which keys take them.
+// tellTillsOnly says what becomes of cards whose codes would be guessed, how many cards are taken at tills only, and
+// which keys take these.
 func tellTillsOnly(to io.Writer, d *merchant.Directory, o *intake.Order, r *intake.Report) {
-	switch {
-	case len(r.Guessed) == 0:
-		return
-	case !o.TillsOnly:
+	if len(r.Guessed) > 0 && !o.TillsOnly {
 		fmt.Fprintln(to, "If no web shop and no platform shall take these cards, give --tills-only.")
+	}
+	if r.TillsOnly <= 0 {
 		return
 	}
-	for _, g := range r.Guessed {
-		fmt.Fprintf(to, "%d cards with codes of %d characters are taken at tills only, until their first use.\n", g.Cards,
-			g.Length)
+	fmt.Fprintf(to, "Cards that are taken at tills only, until their first use: %d.\n", r.TillsOnly)
+	keys := d.TillsOnlyKeys(o.Account.ID, time.Now())
+	if len(keys) == 0 {
+		fmt.Fprintln(to, "Boon's own tills take them, and no key of the account does.")
+		return
 	}
 	fmt.Fprintln(to, "Beside Boon's own tills, these keys take them. If one is a web shop's, take the permission "+
 		"tills-only from it:")
-	for _, k := range d.TillsOnlyKeys(o.Account.ID, time.Now()) {
+	for _, k := range keys {
 		fmt.Fprintf(to, "- %s (%s)\n", terminal.Cell(k.Name), k.ID)
 	}
 }
@@ -264,7 +268,7 @@ func tellReport(to io.Writer, a *merchant.Account, r *intake.Report) {
 	if len(r.Problems) < r.Refused {
 		fmt.Fprintf(to, "These are the first %d problems.\n", len(r.Problems))
 	}
-	for _, sentence := range r.Differs {
+	for _, sentence := range slices.Concat(r.Warnings, r.Differs) {
 		fmt.Fprintln(to, terminal.Cell(sentence.String()))
 	}
 }

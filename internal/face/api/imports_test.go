@@ -60,6 +60,12 @@ func TestImportByHTTP(t *testing.T) {
 	checked := w.check("", threeCards).want(200, "gifts", "3", "total", "61.75", "importable", "true",
 		"import", "null", "linesRefused", "0")
 	checked.has("columnsNotRead", 0)
+	checked.has("warnings", 0)
+	w.check("asOf=2001-02-03T12:00:00Z", threeCards).want(200, "importable", "true", "warnings[0]",
+		"The gifts begin in the books on 2001-02-03, which is more than a year ago. All reports and journals since then "+
+			"change. If the old system's last report is of another day, give that day.")
+	byColumn := strings.Replace(strings.Replace(threeCards, "\n", ",tillsOnly\n", 1), "11.25", "11.25,true", 1)
+	w.check("", byColumn).want(200, "importable", "true", "tillsOnlyGifts", "1")
 	w.check("", strings.Replace(threeCards, "\n", ",<b>Tip\n", 1)).want(200, "columnsNotRead[0]", "<b>Tip",
 		"importable", "true")
 	w.get("/imports").want(200).has("imports", 0)
@@ -179,6 +185,7 @@ func TestImportRefusals(t *testing.T) {
 		"numbers in a row": {"expectCount=2&expectTotal=2",
 			"code,balance\n6006123456789012,1\n6006123456789013,1\n", []string{"file"}},
 		"the future": {confirmed + "&asOf=2999-01-01T00:00:00Z", threeCards, []string{"asOf"}},
+		"long ago":   {confirmed + "&asOf=1970-01-02T00:00:00Z", threeCards, []string{"asOf"}},
 		"unknown values": {"expectCount=x&expectTotal=1&from=x&tillsOnly=1", threeCards,
 			[]string{"from", "tillsOnly", "expectCount"}},
 		"a total of no use": {"expectCount=3&expectTotal=a+lot", threeCards, []string{"file"}},

@@ -19,10 +19,12 @@ const rowOfCards = "code,balance,pin,contact\n6006123456789010,50,1234,\n6006123
 func (w *world) bringRow() {
 	w.Helper()
 	w.declare(merchant.CodeForm{Digits: 16})
-	w.check("", rowOfCards).want(200, "importable", "false", "gifts", "6")
-	w.check("tillsOnly=true", rowOfCards).want(200, "importable", "true")
-	importID := w.upload("tillsOnly=true&expectCount=6&expectTotal=300", rowOfCards).want(200).at("import.importID")
+	w.check("", rowOfCards).want(200, "importable", "false", "gifts", "6", "tillsOnlyGifts", "0")
+	w.check("tillsOnly=true", rowOfCards).want(200, "importable", "true", "tillsOnlyGifts", "5")
+	const bring = "tillsOnly=true&expectCount=6&expectTotal=300"
+	importID := w.upload(bring, rowOfCards).want(200, "tillsOnlyGifts", "5").at("import.importID")
 	w.settles(importID, "FINISHED")
+	w.upload(bring, rowOfCards).want(200, "tillsOnlyGifts", "null")
 }
 
 func atPier(code string, members ...string) string {

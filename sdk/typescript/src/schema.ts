@@ -560,7 +560,7 @@ export interface paths {
          * @description The body is the file that checkImport has told about. The answer comes when the file is checked once more. The gifts are written afterwards, beside the tills; nobody sees any of them before all are
          *     there. Ask for the import with its importID until its state is FINISHED. If the file has another count or another total than expectCount and expectTotal, or if a line is refused, nothing is imported, and
          *     the answer is VALIDATION_FAILURE. The same file, asked for in the same way, is the same import, and an Idempotency-Key is ignored: an import that stopped goes on, and one that is finished is told. While
-         *     another import of the account is written or taken back, this is REQUEST_IN_PROGRESS. Wait for the answer for ten minutes. The key needs the permissions import and codes, and must not be limited to
+         *     this instance of the service writes another import of the account or takes it back, this is REQUEST_IN_PROGRESS; other instances bring another file in, and a card that stands in both files is brought in once. Wait for the answer for ten minutes. The key needs the permissions import and codes, and must not be limited to
          *     locations. No daily limit counts an import, neither issuedPerDay nor giftsPerDay: expectCount and expectTotal bound it. An import reaches the audit trail and is told by the events import.started, import.finished and import.undone.
          */
         post: operations["importGifts"];
@@ -3230,11 +3230,15 @@ export interface components {
             /** @description Sentences about the whole file that keep it from being imported, in the language of Content-Language. */
             reasons: string[];
             requestID: components["schemas"]["AnswerID"];
+            /** @description How many gifts are taken at tills only until their first use, as the column tillsOnly of the file says so, or as tillsOnly was asked for. null: the import is finished, and nobody knows any more. */
+            tillsOnlyGifts: number | null;
             /**
              * Format: double
              * @description What the gifts of money come to that are taken.
              */
             total: number;
+            /** @description Sentences about what is rarely meant, in the language of Content-Language: that asOf is more than a year ago, so that reports and journals of years that are over change. They do not keep the file from being imported. */
+            warnings: string[];
         };
         /** @description Why a line is not taken. It never quotes a code or a PIN. */
         ImportProblem: {
@@ -8230,7 +8234,7 @@ export interface operations {
             query: {
                 /** @description The system that wrote the file. */
                 from?: "square" | "shopify" | "toast" | "giftup" | "woocommerce" | "lightspeed" | "csv";
-                /** @description When the gifts begin in the books, such as the instant of the last report of the other system. Absent: now. */
+                /** @description When the gifts begin in the books: the instant of the last report of the other system, at most 30 years ago. Reports and journals since then change. Absent: now. */
                 asOf?: string;
                 /** @description How many gifts the file must have. */
                 expectCount: number;
@@ -8289,7 +8293,7 @@ export interface operations {
             query?: {
                 /** @description The system that wrote the file. */
                 from?: "square" | "shopify" | "toast" | "giftup" | "woocommerce" | "lightspeed" | "csv";
-                /** @description When the gifts begin in the books, such as the instant of the last report of the other system. Absent: now. */
+                /** @description When the gifts begin in the books: the instant of the last report of the other system, at most 30 years ago. Reports and journals since then change. Absent: now. */
                 asOf?: string;
                 /** @description How many gifts the file must have. */
                 expectCount?: number;

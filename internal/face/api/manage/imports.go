@@ -245,8 +245,8 @@ func (c *Call) readImport(inEarnest bool) (*intake.Order, error) {
 			q.Add("from", "The systems are square, shopify, toast, giftup, woocommerce, lightspeed and csv.")
 		}
 	}
-	if o.AsOf.After(c.MachineTime()) {
-		q.Add("asOf", "This is in the future.")
+	if wrong := intake.WrongAsOf(o.AsOf, c.MachineTime()); wrong != nil {
+		q.Add("asOf", "%s", wrong)
 	}
 	if text := q.Text("expectCount"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)
@@ -361,12 +361,21 @@ func writeChecked(w *wire.Writer, o *intake.Order, r *intake.Report, words func(
 	w.Text("currency", o.Account.Currency.Code)
 	w.Amount("total", o.Account.Currency, r.Total)
 	w.Amount("pieces", money.Pieces, r.Pieces)
-	w.Boolean("importable", !r.Refuses(o))
-	reasons := make([]string, len(r.Differs))
-	for n, p := range r.Differs {
-		reasons[n] = p.In(words)
+	if r.TillsOnly < 0 {
+		w.Null("tillsOnlyGifts")
+	} else {
+		w.Integer("tillsOnlyGifts", r.TillsOnly)
 	}
-	w.Texts("reasons", reasons)
+	w.Boolean("importable", !r.Refuses(o))
+	sentences := func(all []*phrase.Phrase) []string {
+		texts := make([]string, len(all))
+		for n, p := range all {
+			texts[n] = p.In(words)
+		}
+		return texts
+	}
+	w.Texts("reasons", sentences(r.Differs))
+	w.Texts("warnings", sentences(r.Warnings))
 	w.Texts("columnsNotRead", r.Unread)
 	w.List("problems")
 	for _, p := range r.Problems {

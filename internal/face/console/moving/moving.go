@@ -153,10 +153,12 @@ func systems(r *desk.Request, chosen string) (all []option) {
 // checked is what a file comes to, as the interface tells it.
 type checked struct {
 	LinesRead, LinesRefused, Gifts int
+	TillsOnlyGifts                 int
 	Total                          json.Number
 	Pieces                         json.Number
 	Importable                     bool
-	Reasons, ColumnsNotRead        []string
+	Reasons, Warnings              []string
+	ColumnsNotRead                 []string
 	Problems                       []struct {
 		Line         int
 		Column, Text string

@@ -27,7 +27,7 @@ type formShown struct {
 	Checked   *checked // nil: nothing was checked
 	Total     string   // of the gifts of money
 	MorePages bool     // there are more problems than are shown
-	TillsOnly []string // the keys that take the cards beside Boon's own tills, where cards may be taken at tills only
+	TillsOnly []string // the keys that take such cards beside Boon's own tills, where there are some for tills only
 }
 
 // showForm shows the form.
@@ -146,7 +146,7 @@ func check(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	f.Total = r.Locale.Money(total, a.Currency)
-	if f.Typed["tillsOnly"] != "" {
+	if f.Checked.TillsOnlyGifts > 0 {
 		f.TillsOnly = r.TillsOnlyKeys()
 	}
 	f.MorePages = len(f.Checked.Problems) < f.Checked.LinesRefused
