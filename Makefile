@@ -20,7 +20,8 @@ TEST      = test -count=1 -vet=off -ldflags=-s -timeout=30m
 SHORT     = $(TEST) -short
 # The race detector does not look into SQLite, which is C made into Go and takes ten times as long under it. A test that it
 # does not run says so itself: see internal/racetest. make race looks at everything.
-RACE      = $(SHORT) -race -gcflags=modernc.org/sqlite/lib=-race=false
+RACED     = -gcflags=modernc.org/sqlite/lib=-race=false
+RACE      = $(SHORT) -race $(RACED)
 # The programs that use the whole are a module of their own, so that the product needs none of their dependencies.
 PROGRAMS  = $(GO) -C test
 # So is the client, whose callers need none of ours.
@@ -77,17 +78,20 @@ checks: bin/with-postgres vet
 second: bin/with-postgres
 	TEST_POSTGRES_ONLY=1 bin/with-postgres $(GO) $(SHORT) $(EITHER)
 
-# The programs that try to break the product, and the clients on PostgreSQL.
+# The programs that try to break the product, and beside them the clients on PostgreSQL.
 programs: bin/with-postgres
-	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture $$($(OTHERS))
-	TEST_POSTGRES_ONLY=1 bin/with-postgres $(PROGRAMS) $(SHORT) ./sdk ./client
-	TEST_POSTGRES_ONLY=1 bin/with-postgres $(PROGRAMS) $(SHORT) -run '^TestADayOfAShop$$' ./till
+	@(status=0; export TEST_POSTGRES_ONLY=1; bin/with-postgres $(PROGRAMS) $(SHORT) ./sdk ./client || status=1; \
+	  bin/with-postgres $(PROGRAMS) $(SHORT) -run '^TestADayOfAShop$$' ./till || status=1; exit $$status) & clients=$$!; status=0; \
+	bin/with-postgres $(PROGRAMS) $(SHORT) ./torture $$($(OTHERS)) || status=1; wait $$clients || status=1; exit $$status
 
-# The store and the engine run on both databases, the rest on the embedded one.
+# The store and the engine run on both databases, the rest on the embedded one. The store waits for its databases, so it
+# runs beside the rest: all is compiled before, lest both compile it.
 races: bin/with-postgres
 	@if command -v $$($(GO) env CC) >/dev/null; then echo "Under the race detector:"; export CGO_ENABLED=1; status=0; \
+	  $(GO) build -race $(RACED) ./internal/... || status=1; \
+	  bin/with-postgres $(GO) $(RACE) ./internal/store & store=$$!; \
 	  $(GO) $(RACE) ./internal/face/api ./internal/server $$($(GO) list ./internal/... | grep -vE '/internal/(store|ledger)$$') || status=1; \
-	  bin/with-postgres $(GO) $(RACE) ./internal/store || status=1; \
+	  wait $$store || status=1; \
 	  bin/with-postgres $(GO) $(RACE) ./internal/ledger -rapid.checks=25 || status=1; \
 	  $(CLIENT) $(RACE) ./... || status=1; $(PROGRAMS) $(RACE) ./client || status=1; exit $$status; \
 	else echo "The race detector needs a C compiler and there is none: left out."; fi

@@ -26,6 +26,7 @@ import (
 	"boon.example/internal/ledger/verify"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 	"boon.example/internal/store"
 	"boon.example/internal/store/pgtest"
@@ -363,6 +364,7 @@ func (k *killed) FinishImport(ctx context.Context, m *intake.Import, by event.Tr
 // TestKilledAtEachStep: wherever an import is killed, no card is there, or all are; the same order once more brings it
 // to its end, with each card once; and it can be undone in place of that.
 func TestKilledAtEachStep(t *testing.T) {
+	racetest.SkipShort(t, "imports one after the other")
 	t.Parallel()
 	w, first := newWorld(t), 1
 	const n = 230 // a group of 100, one that is larger, and the last one

@@ -11,6 +11,7 @@ import (
 
 	"boon.example/internal/guid"
 	"boon.example/internal/merchant"
+	"boon.example/internal/racetest"
 	"boon.example/internal/refusal"
 )
 
@@ -94,6 +95,7 @@ func (s *shared) trade(redemptions, perHour, typosInHundred int, meanwhile func(
 // an hour at up to four of them; more share four an hour. The figures, of which -v tells, are those of
 // docs/why/promises.md. A web shop's checkout, where anybody may guess, is as a location.
 func TestWhatAKeyOfManyLocationsIsWorthToAGuesser(t *testing.T) {
+	racetest.SkipShort(t, "it simulates shops and guessers, one look after the other")
 	t.Parallel()
 	for _, tt := range []struct {
 		places         int
@@ -158,6 +160,7 @@ func TestALocationWaitsAnHour(t *testing.T) {
 // TestNoLocationTakesAnothersGuesses: however many codes are mistyped at the other locations of its key, a location
 // has its own 20, and what its redemptions give back.
 func TestNoLocationTakesAnothersGuesses(t *testing.T) {
+	racetest.SkipShort(t, "it simulates shops and guessers, one look after the other")
 	t.Parallel()
 	for _, shop := range []bool{false, true} {
 		for _, places := range []int{2, merchant.SharedGuesses, merchant.SharedGuesses + 1, 10, 300} {
@@ -197,6 +200,7 @@ func TestNoLocationTakesAnothersGuesses(t *testing.T) {
 // TestAnHonestChainIsNeverStopped: where all locations of a chain share one key and redeem 400 gifts an hour each by
 // typed codes, of which two in a hundred are mistyped, nobody is stopped and no alarm rings. In a web shop ten are.
 func TestAnHonestChainIsNeverStopped(t *testing.T) {
+	racetest.SkipShort(t, "it simulates shops and guessers, one look after the other")
 	t.Parallel()
 	for _, tt := range []struct {
 		places, hours, perHour, typos int
@@ -225,6 +229,7 @@ func TestAnHonestChainIsNeverStopped(t *testing.T) {
 // of a guess for each redemption, beside what all locations share, and every hour of it is an event. The figures are
 // for the threat model.
 func TestWhatAChainInUseIsWorthToAThief(t *testing.T) {
+	racetest.SkipShort(t, "it simulates shops and guessers, one look after the other")
 	t.Parallel()
 	for _, places := range []int{10, 100, 3000} {
 		s, tried := newShared(t, places, false), 0

@@ -30,6 +30,7 @@ import (
 	"boon.example/internal/post/card"
 	"boon.example/internal/post/locale"
 	"boon.example/internal/post/qr"
+	"boon.example/internal/racetest"
 )
 
 const link = "https://gifts.example.com/g/7nB2cD9fGhJkLmNpQrStUv"
@@ -733,6 +734,7 @@ func TestPaperFor(t *testing.T) {
 // picture of it, and the text is found in it. Where they are not, the drawing is compared module by module with the
 // code of the address, as above.
 func TestScan(t *testing.T) {
+	racetest.SkipShort(t, "programs of others scan what one goroutine draws")
 	t.Parallel()
 	var cards []Card
 	var links []string
@@ -877,6 +879,7 @@ func TestTheMarkOfATestOnPaper(t *testing.T) {
 
 // TestScanBars has a scanner's program read the bar codes of a card, of cards to be folded, and of a sheet.
 func TestScanBars(t *testing.T) {
+	racetest.SkipShort(t, "programs of others scan what one goroutine draws")
 	t.Parallel()
 	render, err := exec.LookPath("pdftoppm")
 	scanner, missing := exec.LookPath("zbarimg")
