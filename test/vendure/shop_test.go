@@ -25,6 +25,8 @@ type shop struct {
 	*shops.Engine
 
 	folder, data, address string
+	database              string // of PostgreSQL; "": SQLite
+	currency              string // in which guests buy; "": dollars
 }
 
 // install does what README.md of sdk/vendure says, beside a copy of the clients, in a shop whose packages are locked.
@@ -100,7 +102,8 @@ func (s *shop) start() {
 	s.Helper()
 	c := exec.Command("node", "shop.js")
 	c.Dir = s.folder
-	c.Env = append(os.Environ(), "SHOP_DATA="+s.data, "SHOP_PORT="+s.address[strings.LastIndex(s.address, ":")+1:],
+	c.Env = append(os.Environ(), "SHOP_DATA="+s.data, "SHOP_DATABASE="+s.database,
+		"SHOP_PORT="+s.address[strings.LastIndex(s.address, ":")+1:],
 		"BOON_URL="+s.URL, "BOON_KEY="+shops.Key, "BOON_LOCATION="+shops.Location, "BOON_STOREFRONT="+shops.Storefront)
 	s.Start(s.T, c, func(line string) bool { return line == "ready\n" })
 }
@@ -122,6 +125,9 @@ func (s *shop) try(api, token, query string) (answer map[string]any, session str
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
+	if s.currency != "" && api == "shop-api" {
+		api += "?currencyCode=" + s.currency
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+"/"+api, bytes.NewReader(body))
 	if err != nil {
 		return nil, "", err

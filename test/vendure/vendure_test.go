@@ -1,16 +1,20 @@
-// Package vendure_test has gifts pay in a real shop of Vendure, on SQLite, against a running service.
+// Package vendure_test has gifts pay in a real shop of Vendure, on SQLite and on PostgreSQL, against a running
+// service.
 package vendure_test
 
 import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"boon.example/internal/store/pgtest"
+	"boon.example/test/rig"
 	"boon.example/test/shops"
 )
 
@@ -30,11 +34,14 @@ func TestGiftsInVendure(t *testing.T) {
 		{"gift and card, and a refund", (*world).paysAndIsRefunded},
 		{"a refund that gets no answer", (*world).refundWithoutAnswer},
 		{"two carts, one gift", (*world).twoCarts},
+		{"two payments of a cart at once", (*world).twoPayments},
+		{"amounts of other currencies", (*world).amounts},
 		{"a cancelled payment", (*world).cancelled},
 		{"the service is away", (*world).away},
 		{"killed after the hold", (*world).killedAfterHold},
 		{"an abandoned cart", (*world).abandoned},
 		{"gifts are sold", (*world).sold},
+		{"another currency", (*world).otherCurrency},
 		{"the balance", (*world).balance},
 		{"nothing is kept", (*world).nothingKept},
 	} {
@@ -144,6 +151,77 @@ func (w *world) twoCarts() {
 	}
 }
 
+// twoPayments: on a database that has several transactions at once, payments of one cart at the same moment never have
+// the same hold, and are together what the gift has.
+func (w *world) twoPayments() {
+	pgtest.Need(w.T)
+	database, err := pgtest.Start()
+	if err != nil {
+		w.Fatal(err)
+	}
+	data := w.TempDir()
+	s := &shop{Boon: w.Boon, Engine: shops.NewEngine(w.T, filepath.Join(data, "log")), folder: w.folder, data: data,
+		database: database.URL}
+	w.Cleanup(func() {
+		s.Kill()
+		if err := database.Close(); err != nil {
+			w.Error(err)
+		}
+	})
+	if s.address, err = rig.FreeAddress(); err != nil {
+		w.Fatal(err)
+	}
+	s.start()
+	g, c := w.Sell(20), s.fill("coffee", 2, "")
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := c.tryPay("gift", g.Code); err != nil {
+				w.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	_, _, payments := c.order()
+	sum, holds := 0, map[string]bool{}
+	for _, p := range payments {
+		if p.State == "Authorized" {
+			sum += p.Amount
+			holds[p.TransactionID] = true
+		}
+	}
+	if sum != 2000 || len(holds) != 1 {
+		w.Errorf("of a gift of 2000, %d pay for the cart: %+v", sum, payments)
+	}
+	w.WantWorth(g, 20, 20)
+	c.place()
+	paid := c.settled()
+	w.WantWorth(g, 0, 0)
+	for range 2 { // at once
+		all.Go(func() { want(w.T, c.refund(paid, 500), "map[state:Settled]") })
+	}
+	all.Wait()
+	w.WantWorth(g, 10, 0)
+}
+
+// amounts: Vendure counts every currency in hundredths, or in what the shop says.
+func (w *world) amounts() {
+	script := `const {Amounts} = require("boon-vendure/dist/amounts.js");
+		const two = new Amounts(2), three = new Amounts(3);
+		console.log(JSON.stringify([two.covering(1999, "USD"), two.covering(123456, "JPY"), two.covering(123400, "JPY"),
+			two.covering(1255, "KWD"), three.covering(12341, "USD"), three.covering(1255, "KWD"),
+			two.part(0, 61750, "JPY"), two.part(61750, 61750, "JPY"), two.part(0, 40, "JPY"), two.part(500, 250, "USD"),
+			two.told(0.29), two.told(1.255), two.told(1235), three.told(1.255), three.told(19.99)]))`
+	program := exec.CommandContext(w.Context(), "node", "-e", script)
+	program.Dir = w.folder
+	told, err := program.CombinedOutput()
+	if err != nil {
+		w.Fatalf("%v\n%s", err, told)
+	}
+	want(w.T, strings.TrimSpace(string(told)),
+		"[19.99,1235,1234,12.55,12.35,1.255,618,617,0,2.5,29,125,123500,1255,19990]")
+}
+
 // cancelled: staff cancel the payment, and the gift is free at once.
 func (w *world) cancelled() {
 	g, c := w.Sell(20), w.fill("coffee", 1, "")
@@ -236,6 +314,34 @@ func (w *world) sold() {
 	if len(sent) != 2 || shops.At(sent[0], "currentBalance") != 25.0 ||
 		shops.At(sent[1], "recipientDescription") != "Ana" {
 		w.Errorf("sold were %v", sent)
+	}
+}
+
+// otherCurrency: an order in another currency than the gifts' is neither paid by one, nor sells one.
+func (w *world) otherCurrency() {
+	staff := w.staff()
+	found, _ := w.ask("admin-api", staff, `{activeChannel {id} productVariants {items {id price}}}`)
+	w.ask("admin-api", staff, fmt.Sprintf(`mutation {updateChannel(input: {id: "%v", availableCurrencyCodes: [USD, EUR]})
+		{... on Channel {id} ... on ErrorResult {message}}}`, shops.At(found, "activeChannel", "id")))
+	for _, variant := range shops.At(found, "productVariants", "items").([]any) {
+		w.ask("admin-api", staff, fmt.Sprintf(`mutation {updateProductVariants(input: [{id: "%v", prices: [
+			{currencyCode: USD, price: %[2]v}, {currencyCode: EUR, price: %[2]v}]}]) {id}}`, shops.At(variant, "id"),
+			shops.At(variant, "price")))
+	}
+	w.currency = "EUR"
+	defer func() { w.currency = "" }()
+	g := w.Sell(40)
+	want(w.T, w.fill("coffee", 1, "").pay("gift", g.Code), "This gift pays in USD only.")
+	w.WantWorth(g, 40, 0)
+	c := w.fill("gift", 1, "")
+	want(w.T, c.pay("card", ""), "PaymentSettled")
+	until(w.T, "the job says why", func() bool {
+		a, _ := w.ask("admin-api", w.staff(), `{jobs(options: {filter: {isSettled: {eq: false}}}) {items {error}}}`)
+		return strings.Contains(fmt.Sprint(a), "in USD, and the order is in EUR")
+	})
+	sold := w.Call("integration/gifting/gifts?externalTransactionReferenceNumber="+c.code, "")["gifts"]
+	if len(sold.([]any)) > 0 {
+		w.Errorf("an order in euros sold %v", sold)
 	}
 }
 

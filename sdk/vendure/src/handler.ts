@@ -8,6 +8,7 @@ import {Limit} from "./limit";
 let gifts: Gifts, connection: TransactionalConnection, limit: Limit;
 
 const NOT_KNOWN = "The gift service gives no answer. Refund the same amount again: nothing is given back twice.";
+const ANOTHER_PAYMENT = "Another payment was made at the same moment. Look at what is left to pay.";
 const ANOTHER_AMOUNT = "The refund before got no answer. Refund the amount of that one again first.";
 
 /** Whether something in a line is sold as a gift. */
@@ -43,7 +44,7 @@ export const giftHandler = new PaymentMethodHandler({
 
   async settlePayment(_ctx, order, payment) {
     try {
-      await gifts.capture(payment.transactionId, payment.amount, order.code);
+      await gifts.capture(payment, payment.amount, order);
       return {success: true};
     } catch (failure) {
       const {code, text} = await gifts.why(failure);
@@ -65,11 +66,14 @@ export const giftHandler = new PaymentMethodHandler({
   },
 
   async createRefund(ctx, _input, amount, order, payment) {
+    await alone(ctx, order);
     // A refund that got no answer may have arrived. The next one has its key, so that nothing is given back twice.
-    const before = await connection.getRepository(ctx, Refund).find({where: {payment: {id: payment.id}}});
+    const before = await locked(() => connection.getRepository(ctx, Refund).createQueryBuilder("refund")
+      .where("refund.payment = :id", {id: payment.id}));
     const nth = before.filter((refund) => refund.metadata?.unanswered !== true).length;
+    const given = before.filter((refund) => refund.state === "Settled").reduce((sum, refund) => sum + refund.total, 0);
     try {
-      const reversalID = await gifts.giveBack(payment.transactionId, nth, amount);
+      const reversalID = await gifts.giveBack(payment, nth, given, amount, order.currencyCode);
       return {state: "Settled", transactionId: reversalID};
     } catch (failure) {
       Logger.error(`order ${order.code}: ${failure}`, "boon-gifts");
@@ -93,11 +97,32 @@ async function hold(
   const gift = await look(ctx, shown);
   if (gift.isItemType) return declined(amount, "This gift is good for an item. It cannot pay an amount.");
   if (gift.currency !== order.currencyCode) return declined(amount, `This gift pays in ${gift.currency} only.`);
-  const before = await connection.getRepository(ctx, Payment).count({where: {order: {id: order.id}}});
-  const held = await gifts.hold(`vendure-hold-${order.code}-${before}`, gift.voucherID, amount, order.code,
+  await alone(ctx, order);
+  const before = (await locked(() => connection.getRepository(ctx, Payment).createQueryBuilder("payment")
+    .where("payment.order = :id", {id: order.id}))).length;
+  if (before !== order.payments.length) return declined(amount, ANOTHER_PAYMENT); // the amount is no longer what is left
+  const held = await gifts.hold(`vendure-hold-${order.code}-${before}`, gift.voucherID, amount, order,
     typeof sent.verificationCode === "string" ? sent.verificationCode : undefined);
   return {amount: held.amount, state: "Authorized", transactionId: held.holdID, metadata: {public: {lastFour: gift.lastFour}}};
 }
+
+/** Has whatever else pays or refunds an order wait until this transaction is over: two payments at the same moment would
+ * both have the hold of one. */
+async function alone(ctx: RequestContext, order: Order): Promise<void> {
+  await locked(() => connection.getRepository(ctx, Order).createQueryBuilder("placed").where("placed.id = :id", {id: order.id}));
+}
+
+/** Finds rows as they are now, and locks them. SQLite has no such locks: it has one transaction at a time. */
+async function locked<T>(query: () => Found<T> & {setLock(mode: "pessimistic_write"): Found<T>}): Promise<T[]> {
+  try {
+    return await query().setLock("pessimistic_write").getMany();
+  } catch (failure) {
+    if (!/^(LockNotSupportedOnGivenDriver|PessimisticLockTransactionRequired)Error$/.test((failure as Error).name)) throw failure;
+    return await query().getMany();
+  }
+}
+
+interface Found<T> { getMany(): Promise<T[]> }
 
 /** Finds a gift. What is no wrong code takes no try from the client. */
 async function look(ctx: RequestContext, shown: Shown): Promise<Voucher> {

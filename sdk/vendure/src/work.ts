@@ -74,8 +74,8 @@ export class Work implements OnApplicationBootstrap {
     if (paid < order.totalWithTax) return; // it is due once all is paid
     for (const line of order.lines.filter((l) => isGift(l))) {
       for (let n = 1; n <= line.quantity; n++) {
-        await this.gifts.send(`vendure-gift-${order.code}-${line.id}-${n}`, line.unitPriceWithTax, this.purchase(order),
-          recipient(order, line));
+        await this.gifts.send(`vendure-gift-${order.code}-${line.id}-${n}`, line.unitPriceWithTax, order.currencyCode,
+          this.purchase(order), recipient(order, line));
       }
     }
   }

@@ -1,5 +1,5 @@
 // A shop of Vendure with one thing to buy, one gift to buy, and two ways to pay. Its database, its e-mails and its port come
-// from the environment. It prints "ready" once it listens.
+// from the environment: the database is PostgreSQL at SHOP_DATABASE, or else SQLite. It prints "ready" once it listens.
 const {
   bootstrap, ChannelService, CountryService, defaultConfig, DefaultJobQueuePlugin, DefaultLogger, dummyPaymentHandler,
   JobQueueService, LanguageCode, LogLevel, ProductService, ProductVariantService, RequestContextService, TaxCategoryService,
@@ -24,7 +24,7 @@ class SQLite extends require("libsql") {
   }
 }
 
-const {SHOP_DATA, SHOP_PORT} = process.env;
+const {SHOP_DATA, SHOP_DATABASE, SHOP_PORT} = process.env;
 const templates = path.join(path.dirname(require.resolve("@vendure/email-plugin/package.json")), "templates");
 
 const config = {
@@ -32,8 +32,8 @@ const config = {
   apiOptions: {port: Number(SHOP_PORT), hostname: "127.0.0.1", adminApiPath: "admin-api", shopApiPath: "shop-api"},
   authOptions: {tokenMethod: "bearer", superadminCredentials: {identifier: "admin", password: "admin"},
     requireVerification: false},
-  dbConnectionOptions: {type: "better-sqlite3", driver: SQLite, synchronize: true, logging: false,
-    database: path.join(SHOP_DATA, "shop.sqlite")},
+  dbConnectionOptions: {synchronize: true, logging: false, ...(SHOP_DATABASE ? {type: "postgres", url: SHOP_DATABASE}
+    : {type: "better-sqlite3", driver: SQLite, database: path.join(SHOP_DATA, "shop.sqlite")})},
   paymentOptions: {paymentMethodHandlers: [dummyPaymentHandler]},
   plugins: [
     gifts,
