@@ -40,15 +40,15 @@ const (
 		WHERE p.account_id = $1 AND p.told < p.changed ORDER BY p.changed LIMIT $2`
 	selectGoogle = `SELECT p.card FROM google_object AS p
 		WHERE p.account_id = $1 AND p.voucher_id = $2 AND p.told > 0`
-	// selectWithout reads a page of gifts, and says which of them could be shown at Google and were never touched. A gift
-	// of an import is left out as long as nothing happened to it: the import may still be taken back.
-	selectWithout = `SELECT w.id, CASE WHEN w.fit = 1 AND p.voucher_id IS NULL THEN 1 ELSE 0 END
-		FROM (SELECT v.id, CASE WHEN NOT v.item AND v.status IN (3, 4, 5) AND v.blocked = ''
+	// selectWithout reads a page of gifts, and counts the objects of each that a guest can use: 0 is of one that was never
+	// touched. A gift of an import is left out as long as nothing happened to it: the import may still be taken back. An
+	// object is counted by its key, and is not joined: to join a page, a planner may read all objects of the account.
+	selectWithout = `SELECT v.id, CASE WHEN NOT v.item AND v.status IN (3, 4, 5) AND v.blocked = ''
 				AND (v.import_id IS NULL OR v.seq > 1)
-				AND (v.valid_until IS NULL OR coalesce(v.extended, v.valid_until) > $3) THEN 1 ELSE 0 END AS fit
-			FROM voucher AS v WHERE v.account_id = $1 AND v.id < $2 ORDER BY v.id DESC LIMIT $4) AS w
-		LEFT JOIN google_object AS p ON p.account_id = $1 AND p.voucher_id = w.id
-		ORDER BY w.id DESC`
+				AND (v.valid_until IS NULL OR coalesce(v.extended, v.valid_until) > $3)
+			THEN (SELECT count(*) FROM google_object AS p WHERE p.account_id = v.account_id AND p.voucher_id = v.id)
+			ELSE 1 END
+		FROM voucher AS v WHERE v.account_id = $1 AND v.id < $2 ORDER BY v.id DESC LIMIT $4`
 )
 
 // pageOfGifts is how many gifts GoogleWithout looks at.
@@ -99,9 +99,9 @@ func (p *Passes) GoogleWithout(ctx context.Context, account, before guid.ID, now
 	}
 	page, err := db.Collect(ctx, p.db, selectWithout, []any{db.KeyOf(account), db.KeyOf(before), now.UnixMicro(),
 		pageOfGifts}, func(from db.Scanner) (l looked, err error) {
-		var is int64
-		err = from.Scan(db.ScanID(&l.id), &is)
-		l.without = is == 1
+		var objects int64
+		err = from.Scan(db.ScanID(&l.id), &objects)
+		l.without = objects == 0
 		return l, err
 	})
 	if err != nil {
