@@ -200,7 +200,7 @@ func (c *cart) show(code string) string {
 // holds shows a gift that can pay.
 func (c *cart) holds(g shops.Gift) {
 	c.Helper()
-	want := regexp.MustCompile(`^map\[hold_id:[0-9a-f-]{36} last_four:` + g.Code[8:] + ` state:held\]$`)
+	want := regexp.MustCompile(`^map\[currency:USD hold_id:[0-9a-f-]{36} last_four:` + g.Code[8:] + ` state:held\]$`)
 	if kept := c.show(g.Code); !want.MatchString(kept) {
 		c.Fatalf("what is kept of a payment is %q", kept)
 	}

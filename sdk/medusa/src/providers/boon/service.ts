@@ -16,7 +16,9 @@ interface Kept {
   hold_id?: string;
   last_four?: string;
   state?: "held" | "authorized" | "captured" | "canceled";
+  currency?: string;
   /** How many parts were given back. */ refunds?: number;
+  /** How much that was, as Medusa counts it: it has more decimals than the currency. */ given?: number;
 }
 
 /** A gift pays for an order: what the order costs is held, what is held is captured or released, and what was captured goes
@@ -46,7 +48,7 @@ export class GiftProvider extends AbstractPaymentProvider<Options> {
       const gift = await this.find(shown);
       if (gift.isItemType) throw refused("This gift is good for an item. It cannot pay an amount.");
       if (gift.currency !== currency_code.toUpperCase()) throw refused(`This gift pays in ${gift.currency} only.`);
-      const digits = defaultCurrencies[gift.currency as keyof typeof defaultCurrencies]?.decimal_digits ?? 2;
+      const digits = decimals(gift.currency);
       const whole = Number(new BigNumber(amount).numeric.toFixed(digits));
       const held = await this.gifts.hold(key, gift.voucherID, whole, session, shown.verificationCode);
       if (held.amount < whole) {
@@ -54,7 +56,8 @@ export class GiftProvider extends AbstractPaymentProvider<Options> {
         throw refused(`This gift has ${held.amount.toFixed(digits)} ${gift.currency}, and the order costs ` +
           `${whole.toFixed(digits)} ${gift.currency}. A gift must pay the whole order. Nothing was taken from it.`);
       }
-      return {id: held.holdID, data: {hold_key: undefined, hold_id: held.holdID, last_four: gift.lastFour, state: "held"}};
+      return {id: held.holdID, data: {hold_key: undefined, hold_id: held.holdID, last_four: gift.lastFour, state: "held",
+        currency: gift.currency}};
     });
   }
 
@@ -82,9 +85,11 @@ export class GiftProvider extends AbstractPaymentProvider<Options> {
 
   async refundPayment({data, amount}: RefundPaymentInput): Promise<RefundPaymentOutput> {
     const kept = own(data);
-    const nth = kept.refunds ?? 0;
-    await this.asked(() => this.gifts.giveBack(kept.hold_id!, nth, new BigNumber(amount).numeric));
-    return {data: {...kept, refunds: nth + 1}};
+    const nth = kept.refunds ?? 0, before = kept.given ?? 0, digits = decimals(kept.currency);
+    const after = before + new BigNumber(amount).numeric;
+    const part = Number((Number(after.toFixed(digits)) - Number(before.toFixed(digits))).toFixed(digits));
+    if (part > 0) await this.asked(() => this.gifts.giveBack(kept.hold_id!, nth, part));
+    return {data: {...kept, refunds: nth + 1, given: after}};
   }
 
   /** Ends the hold of a session that no order is paid with. A session that paid for an order keeps what it took. */
@@ -152,6 +157,11 @@ export class GiftProvider extends AbstractPaymentProvider<Options> {
       throw refused(text);
     }
   }
+}
+
+/** How many decimals amounts of a currency have. */
+function decimals(currency: string | undefined): number {
+  return defaultCurrencies[currency as keyof typeof defaultCurrencies]?.decimal_digits ?? 2;
 }
 
 function own(data: Record<string, unknown> | undefined): Kept { return (data ?? {}) as Kept; }
