@@ -43,6 +43,12 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if !strings.Contains(tip.body, "<li>&lt;b&gt;Tip</li>") || strings.Contains(good.body, "nothing is read") {
 		t.Errorf("of a column that is not read, the page says %s", tip.body)
 	}
+	old := ann.send(at+"/check", url.Values{"from": {"csv"}, "asOf": {"2001-02-03T09:00"}}, "file", []byte(file)).body
+	const warning = "The gifts begin in the books on 2001-02-03, which is more than a year ago."
+	if !strings.Contains(old, `<p class="note">`+warning) || strings.Contains(good.body, "more than a year ago") ||
+		!strings.Contains(old, "Bring in 2 cards") {
+		t.Errorf("of a day of long ago, the page says %s", old)
+	}
 	for text, status := range map[string]int{"code,balance\n": 200, file: 200, "\x00\xff": 400, "": 400} {
 		again := ann.send(at+"/check", url.Values{"from": {"shopify"}}, "file", []byte(text))
 		if again.status != status || !strings.Contains(again.body, `<option value="shopify" selected>`) {
