@@ -135,7 +135,8 @@ func (b *browser) until(path, text string) {
 func TestStaffTakeAlong(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{Outbox: true})
-	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":1,"recipientContact":"ana@example.com"}`)
+	// a printed gift: the status of one that is sent changes once more, between two exports
+	g := s.sell(`{"value":25,"recipientDescription":"Ana","deliveryMethodID":3}`)
 	ann := s.joined("ann@example.com", staff.Owner)
 	ann.want(http.StatusOK, harborConsole+"export", nil)
 	const file, codes = harborConsole + "export/file", harborConsole + "export/codes"
