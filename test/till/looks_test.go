@@ -82,6 +82,8 @@ func TestLooks(t *testing.T) {
 		empty.everyWay(language+" pair", func() {})
 		empty.open("/till?lang=" + language)
 		empty.at("unpaired")
+		empty.shows(`[data-view=unpaired] a[href="/console"]`, map[string]string{"en": "Open the console",
+			"de": "Konsole öffnen", "fr": "Ouvrir la console", "es": "Abrir la consola", "ja": "コンソールを開く"}[language])
 		empty.everyWay(language+" unpaired", func() {})
 	}
 	d.calm()

@@ -82,8 +82,9 @@ func readPages() (p pages) {
 	p.folder = hex.EncodeToString(all.Sum(nil)[:8])
 	p.rendered = map[string]map[merchant.Language][]byte{"till.html": {}, "pair.html": {}}
 	for name, versions := range p.rendered {
+		only := p.onlyInPage(name)
 		for _, l := range languages {
-			versions[l] = p.render(name, l)
+			versions[l] = p.render(name, l, only)
 		}
 	}
 	return p
@@ -110,10 +111,46 @@ func kindOf(ext string) string {
 	return mime.TypeByExtension(ext)
 }
 
-// render makes a page in a language.
-func (p *pages) render(name string, l merchant.Language) []byte {
+// textInPage finds the texts that stand in a page itself.
+var textInPage = regexp.MustCompile(`\{\{t "(till\.[^"]+)"\}\}`)
+
+// onlyInPage are the texts that a page shows and no script says. They need not be fetched a second time.
+func (p *pages) onlyInPage(name string) (texts []string) {
+	source, err := files.ReadFile("templates/" + name)
+	must(err)
+	for _, m := range textInPage.FindAllSubmatch(source, -1) {
+		if text := string(m[1]); !p.scriptsName(text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// scriptsName reports whether a script names a text: whole, or a beginning that several have.
+func (p *pages) scriptsName(text string) bool {
+	for name, f := range p.assets {
+		if path.Ext(name) != ".js" || strings.HasPrefix(name, "vendor/") {
+			continue
+		}
+		for end := range text {
+			whole := end+1 == len(text)
+			if (whole || strings.ContainsRune(".-", rune(text[end]))) &&
+				bytes.Contains(f.content, []byte(`"`+text[:end+1]+`"`)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// render makes a page in a language. Its scripts are given all texts but some.
+func (p *pages) render(name string, l merchant.Language, but []string) []byte {
 	texts := locale.For(l)
-	all, err := json.Marshal(texts.All("till."))
+	said := texts.All("till.")
+	for _, text := range but {
+		delete(said, text)
+	}
+	all, err := json.Marshal(said)
 	must(err)
 	tmpl, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
 		"t": texts.Text,
