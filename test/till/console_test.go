@@ -263,6 +263,9 @@ func (d *device) console(name string) {
 			if js[bool](d, "document.documentElement.scrollWidth > innerWidth") {
 				d.Errorf("%s, %d: the page scrolls sideways", name, width)
 			}
+			if js[bool](d, `innerWidth < 768 && [...document.querySelectorAll(".scroll")].some((e) => e.scrollWidth > e.clientWidth)`) {
+				d.Errorf("%s, %d: a table scrolls sideways", name, width)
+			}
 			d.picture(fmt.Sprintf("%s-%s-%d", name, theme, width))
 		}
 	}

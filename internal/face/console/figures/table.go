@@ -19,8 +19,15 @@ type Report struct {
 	ReportID string
 }
 
-// mostRows is how many rows of a table a page shows. The file has them all.
-const mostRows = 200
+// mostRows is how many rows of a table a page shows, and mostCells how many cells of a wide one: a page has to be small
+// enough for a phone. The file has them all.
+const (
+	mostRows  = 200
+	mostCells = 1_000
+)
+
+// narrow is how many columns stand beside each other on a phone.
+const narrow = 3
 
 // Table is a table of a report in the words of a bookkeeper.
 type Table struct {
@@ -44,7 +51,8 @@ type Cell struct {
 	spare  bool // in a heading: the column is left out where nothing stands in it, as locations have no companies
 }
 
-// Tables are the tables of a report: its rows, and those within it that people read.
+// Tables are the tables of a report: its rows, and those within it that people read. Payments come first: they are what
+// is to be done.
 func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 	names := map[string]string{}
 	for _, n := range told.Names {
@@ -66,11 +74,17 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, rows)
 	for _, part := range []struct {
 		name string
 		rows []json.RawMessage
-	}{{"debts", parts.Debts}, {"payments", parts.Payments}, {"totals", parts.Totals}, {"bookings", parts.Bookings}} {
+	}{{"payments", parts.Payments}, {"debts", parts.Debts}, {"", nil}, {"totals", parts.Totals},
+		{"bookings", parts.Bookings}} {
+		if part.name == "" {
+			if len(all) > 0 {
+				rows.Name = in.Text("console.part.rows")
+			}
+			all = append(all, rows)
+		}
 		if len(part.rows) == 0 {
 			continue
 		}
@@ -86,11 +100,14 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 // table makes a table of rows. One with few rows and many columns stands on its side, as statements do on paper, if
 // what the rows are about tells them apart.
 func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
-	t := Table{Cut: len(rows) > mostRows}
+	var t Table
 	if part != "" {
 		t.Name = r.in.Text("console.part." + part)
 	}
-	for n, raw := range rows[:min(len(rows), mostRows)] {
+	for n, raw := range rows {
+		if t.Cut = n == mostRows || t.Wide() && n*len(t.Heads) >= mostCells; t.Cut {
+			break
+		}
 		members, err := membersOf(raw)
 		if err != nil {
 			return t, err
@@ -107,6 +124,9 @@ func (r *reader) table(part string, rows []json.RawMessage) (Table, error) {
 	}
 	return t, nil
 }
+
+// Wide reports whether the table has more columns than a phone: there, each of its rows is a list.
+func (t *Table) Wide() bool { return len(t.Heads) > narrow }
 
 // leaveOut leaves out columns that need not be there and in which nothing stands.
 func (t *Table) leaveOut() {

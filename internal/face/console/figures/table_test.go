@@ -2,6 +2,7 @@ package figures
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,48 @@ func TestTablesAreRead(t *testing.T) {
 		for n := range lines {
 			if _, number, _ := strings.Cut(want[n], "|"); !strings.HasSuffix(lines[n], "|"+number) {
 				t.Errorf("%s: line %d is %q, want %q", c.row, n, lines[n], want[n])
+			}
+		}
+	}
+}
+
+// TestPaymentsComeFirst: who pays whom stands above what that comes from.
+func TestPaymentsComeFirst(t *testing.T) {
+	t.Parallel()
+	const debt = `[{"currency":"EUR","fromOrganizationID":null,"toOrganizationID":null,"amount":1}]`
+	for members, want := range map[string]string{
+		`"rows":[{"currency":"EUR","due":1}],"debts":` + debt + `,"payments":` + debt: "Zahlungen, die sie ausgleichen|" +
+			"Schulden|Wo verkauft und wo eingelöst wurde",
+		`"rows":[{"currency":"EUR","due":0}],"debts":[],"payments":[]`:          "",
+		`"rows":[{"month":"2026-11"}],"totals":[{"currency":"EUR","booked":1}]`: "|Was gebucht ist, und was gebucht werden könnte",
+	} {
+		told := Report{Report: json.RawMessage(`{"timeZone":"UTC",` + members + `}`)}
+		all, err := told.Tables(locale.For(merchant.German))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, table := range all {
+			names = append(names, table.Name)
+		}
+		if got := strings.Join(names, "|"); got != want {
+			t.Errorf("%s: %q", members, got)
+		}
+	}
+}
+
+// TestWideTablesAreCut: a page has fewer rows of a table with many columns.
+func TestWideTablesAreCut(t *testing.T) {
+	t.Parallel()
+	r := &reader{locale.For(merchant.English), nil, time.UTC}
+	for row, want := range map[string]int{
+		`{"currency":"EUR","owed":1}`: mostRows,
+		`{"currency":"EUR","opening":1,"issued":2,"activated":3,"reloaded":4,"redeemed":-5,"closing":5,"net":1}`: 125,
+	} {
+		for _, rows := range []int{want, want + 1, 500} {
+			is, err := r.table("", slices.Repeat([]json.RawMessage{[]byte(row)}, rows))
+			if err != nil || len(is.Rows) != want || is.Cut != (rows > want) || is.Wide() != (want < mostRows) {
+				t.Errorf("of %d rows %d are shown, cut %t, wide %t, %v", rows, len(is.Rows), is.Cut, is.Wide(), err)
 			}
 		}
 	}

@@ -92,6 +92,7 @@ type reportShown struct {
 	Wrong            []string // why there is no report
 	Books            string   // where an owner writes what the set-up lacks; "": it lacks nothing, or the member may not
 	Tables           []figures.Table
+	Even             bool // it is about who owes whom, and nobody does
 	Made             bool
 	File             string // the address of the report as a file
 	FormTo           string
@@ -157,6 +158,7 @@ func report(r *desk.Request) (desk.View, error) {
 		return desk.View{}, err
 	}
 	shown.Made, shown.Proof = true, told.ReportID
+	shown.Even = form.name == "settlement" && len(shown.Tables) == 1 && len(shown.Tables[0].Rows) > 0
 	shown.File = shown.FormTo + desk.Address("/file", desk.With(asked, "format", "csv"))
 	return reportView(form, shown, 0), nil
 }
