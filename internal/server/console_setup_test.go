@@ -238,6 +238,27 @@ func TestCountriesAreChosenByName(t *testing.T) {
 	}
 }
 
+// TestAPersonNeedsAPIN: whoever adds a person at the tills is told what is still to be done, and is not told it of
+// another change.
+func TestAPersonNeedsAPIN(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const path = harborConsole + "setup/people/new"
+	typed := owner.want(http.StatusOK, path, nil).form(t, "save")
+	typed.Set("name", "Ben <b>")
+	const next = "Ben &lt;b&gt; still needs a PIN."
+	if saved := owner.want(http.StatusOK, path, typed); !strings.Contains(saved.body, next) {
+		t.Errorf("added: %s", saved.body)
+	}
+	record := owner.record("people", "Ben <b>")
+	typed = owner.want(http.StatusOK, record, nil).form(t, "save")
+	typed.Set("may", "reverse")
+	if saved := owner.want(http.StatusOK, record, typed); strings.Contains(saved.body, next) {
+		t.Errorf("changed: %s", saved.body)
+	}
+}
+
 // neededFirst reports whether no record can be without a field of a form.
 func neededFirst(name string) bool { return name == "name" || name == "url" }
 

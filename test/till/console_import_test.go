@@ -58,7 +58,7 @@ func TestTheFileIsKept(t *testing.T) {
 	d.console("console-import-wrong")
 
 	d.bringIn(file, true)
-	d.shows("main", "take the permission tills-only from it")
+	d.shows("main", "first take the permission")
 	d.until("the file is not kept", `document.querySelector("form[data-same-file]")?.elements.file.files[0]?.name === "cards.csv" &&
 		document.querySelector("[data-choose]").hidden`)
 	if at := js[string](d, "document.activeElement.id"); at != "main" {

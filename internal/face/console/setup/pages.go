@@ -530,6 +530,9 @@ func (p *pages) saved(r *desk.Request, e *editing, done *edits.Edited, told []st
 			to.Changes = append(to.Changes, change{said, !known})
 		}
 	}
+	if e.section.list == "people" && e.handle == newRecord && len(done.Changes) > 0 {
+		to.Notes = append(to.Notes, r.Locale.Text("console.setup.pin-next", strings.TrimSpace(r.HTTP.PostForm.Get("name"))))
+	}
 	for _, n := range done.Notes {
 		to.Notes = append(to.Notes, r.Words(n.Said))
 	}
