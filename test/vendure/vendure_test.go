@@ -41,6 +41,7 @@ func TestGiftsInVendure(t *testing.T) {
 		{"killed after the hold", (*world).killedAfterHold},
 		{"an abandoned cart", (*world).abandoned},
 		{"gifts are sold", (*world).sold},
+		{"a gift for a gift", (*world).giftForGift},
 		{"another currency", (*world).otherCurrency},
 		{"the balance", (*world).balance},
 		{"nothing is kept", (*world).nothingKept},
@@ -314,6 +315,39 @@ func (w *world) sold() {
 	if len(sent) != 2 || shops.At(sent[0], "currentBalance") != 25.0 ||
 		shops.At(sent[1], "recipientDescription") != "Ana" {
 		w.Errorf("sold were %v", sent)
+	}
+}
+
+// giftForGift: a guest pays for goods with a gift, and then puts a gift into the cart in place of them.
+func (w *world) giftForGift() {
+	g, c := w.Sell(25), w.fill("coffee", 1, "")
+	want(w.T, c.pay("gift", g.Code), "ArrangingPayment")
+	found, _ := w.ask("shop-api", c.token, `{activeOrder {lines {id}}
+		search: products(options: {filter: {name: {eq: "gift"}}}) {items {variants {id}}}}`)
+	state := func(to string) {
+		is := c.do(`transitionOrderToState(state: "` + to + `") {... on Order {state}
+			... on OrderStateTransitionError {transitionError}}`)
+		want(w.T, fmt.Sprint(is), "map[state:"+to+"]")
+	}
+	state("AddingItems")
+	c.do(fmt.Sprintf(`addItemToOrder(productVariantId: "%v", quantity: 1)
+		{... on Order {code} ... on ErrorResult {message}}`, shops.At(found, "search", "items", 0, "variants", 0, "id")))
+	c.do(fmt.Sprintf(`removeOrderLine(orderLineId: "%v") {... on Order {code} ... on ErrorResult {message}}`,
+		shops.At(found, "activeOrder", "lines", 0, "id")))
+	method, _ := w.ask("shop-api", c.token, `{all: eligibleShippingMethods {id}}`)
+	c.do(fmt.Sprintf(`setOrderShippingMethod(shippingMethodId: ["%v"]) {... on Order {code}}`,
+		shops.At(method, "all", 0, "id")))
+	state("ArrangingPayment")
+	state("PaymentAuthorized")
+	until(w.T, "the capture is refused", func() bool {
+		_, _, payments := c.order()
+		return payments[0].State == "Error" && payments[0].ErrorMessage == "A gift cannot pay for a gift."
+	})
+	w.idle()
+	w.WantWorth(g, 25, 0)
+	sold := w.Call("integration/gifting/gifts?externalTransactionReferenceNumber="+c.code, "")["gifts"]
+	if len(sold.([]any)) > 0 {
+		w.Errorf("a gift bought %v", sold)
 	}
 }
 

@@ -7,6 +7,7 @@ import {Limit} from "./limit";
 
 let gifts: Gifts, connection: TransactionalConnection, limit: Limit;
 
+const NO_GIFT = "A gift cannot pay for a gift.";
 const NOT_KNOWN = "The gift service gives no answer. Refund the same amount again: nothing is given back twice.";
 const ANOTHER_PAYMENT = "Another payment was made at the same moment. Look at what is left to pay.";
 const ANOTHER_AMOUNT = "The refund before got no answer. Refund the amount of that one again first.";
@@ -42,8 +43,12 @@ export const giftHandler = new PaymentMethodHandler({
     }
   },
 
-  async settlePayment(_ctx, order, payment) {
+  async settlePayment(ctx, order, payment) {
     try {
+      if (await sellsGift(ctx, order)) { // which a guest added after the payment
+        await gifts.release(payment.transactionId);
+        return {success: false, state: "Error", errorMessage: NO_GIFT};
+      }
       await gifts.capture(payment, payment.amount, order);
       return {success: true};
     } catch (failure) {
@@ -90,9 +95,7 @@ async function hold(
 ): Promise<CreatePaymentResult | CreatePaymentErrorResult> {
   const shown = read(sent.code);
   if (!shown) return declined(amount, "Type the code of the gift.");
-  const lines = await connection.getRepository(ctx, OrderLine).find({where: {order: {id: order.id}},
-    relations: ["productVariant"]});
-  if (lines.some((line) => line.quantity > 0 && isGift(line))) return declined(amount, "A gift cannot pay for a gift.");
+  if (await sellsGift(ctx, order)) return declined(amount, NO_GIFT);
   if (!limit.take(ctx)) return declined(amount, "Too many codes were wrong. Try again later, or pay another way.");
   const gift = await look(ctx, shown);
   if (gift.isItemType) return declined(amount, "This gift is good for an item. It cannot pay an amount.");
@@ -104,6 +107,12 @@ async function hold(
   const held = await gifts.hold(`vendure-hold-${order.code}-${before}`, gift.voucherID, amount, order,
     typeof sent.verificationCode === "string" ? sent.verificationCode : undefined);
   return {amount: held.amount, state: "Authorized", transactionId: held.holdID, metadata: {public: {lastFour: gift.lastFour}}};
+}
+
+async function sellsGift(ctx: RequestContext, order: Order): Promise<boolean> {
+  const lines = await connection.getRepository(ctx, OrderLine).find({where: {order: {id: order.id}},
+    relations: ["productVariant"]});
+  return lines.some((line) => line.quantity > 0 && isGift(line));
 }
 
 /** Has whatever else pays or refunds an order wait until this transaction is over: two payments at the same moment would
