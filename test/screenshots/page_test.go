@@ -487,3 +487,29 @@ func TestCopy(t *testing.T) {
 		t.Errorf("without scripts there are %s, %v", got, err)
 	}
 }
+
+// TestWalletButtons: the buttons of both wallets are as wide as each other, in each language, and each on one line.
+func TestWalletButtons(t *testing.T) {
+	r := newReader(t)
+	if r == nil {
+		return
+	}
+	if err := r.withWallets(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	g, err := r.savable(r.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const widths = `[...document.querySelectorAll(".wallet a")].map(e => e.getBoundingClientRect().width + " by " +
+		(e.getBoundingClientRect().height < 60))`
+	for _, language := range languages {
+		if err := r.open(r.ctx, r.url+g.path+"?lang="+language, look{"dark", 375, 1}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := chromedp.Run(r.ctx, chromedp.Evaluate[[]string](widths))
+		if err != nil || len(got) != 2 || got[0] != got[1] || !strings.HasSuffix(got[0], "true") {
+			t.Errorf("in %s the buttons are %q (%v)", language, got, err)
+		}
+	}
+}
