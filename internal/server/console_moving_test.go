@@ -59,7 +59,7 @@ func TestStaffBringCardsIn(t *testing.T) {
 	if none.status != http.StatusOK || !strings.Contains(none.body, "The amount is negative.") {
 		t.Errorf("a file without a good line is answered %d: %s", none.status, none.body)
 	}
-	const takers = "these API keys take them"
+	const takers = "also taken by these API keys"
 	inARow := strings.Replace(file, "6006933450000013", "6006123456789013", 1)
 	byColumn := strings.NewReplacer("balance", "balance,tillsOnly", "25.50", "25.50,true", "11.25", "11.25,").Replace(file)
 	for _, c := range []struct{ asked, text string }{{"true", inARow}, {"", byColumn}, {"true", byColumn}} {
