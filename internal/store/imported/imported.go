@@ -349,22 +349,30 @@ const freed = 1_000
 // freeCodes takes away what codes and tokens are found by, of all gifts of an import, and has Google be told of those
 // that it has a pass of.
 func (s *Register) freeCodes(ctx context.Context, m *intake.Import, done func(int)) error {
-	const query = `SELECT v.id FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3
-		ORDER BY v.id LIMIT $4`
+	const query = `SELECT v.id, (SELECT count(*) FROM google_object AS p
+			WHERE p.account_id = v.account_id AND p.voucher_id = v.id)
+		FROM voucher AS v WHERE v.import_id = $2 AND v.account_id = $1 AND v.id > $3 ORDER BY v.id LIMIT $4`
+	type brought struct {
+		id      guid.ID
+		objects int // of Google
+	}
 	for after, n := (guid.ID{}), freed; n == freed; {
-		ids, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(m.AccountID), db.KeyOf(m.ID), db.KeyOf(after), freed},
-			func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
+		page, err := db.Collect(ctx, s.db, query, []any{db.KeyOf(m.AccountID), db.KeyOf(m.ID), db.KeyOf(after), freed},
+			func(from db.Scanner) (b brought, err error) { return b, from.Scan(db.ScanID(&b.id), &b.objects) })
 		if err != nil {
 			return err
 		}
-		if n = len(ids); n == 0 {
+		if n = len(page); n == 0 {
 			break
 		}
-		w := db.Batch{Query: record.DeleteSecrets, Account: m.AccountID}
-		for _, id := range ids {
-			w.Rows = append(w.Rows, []any{db.KeyOf(id)})
+		w, again := db.Batch{Query: record.DeleteSecrets, Account: m.AccountID},
+			db.Batch{Query: record.AgainGoogle, Account: m.AccountID}
+		for _, b := range page {
+			w.Rows = append(w.Rows, []any{db.KeyOf(b.id)})
+			if b.objects > 0 {
+				again.Rows = append(again.Rows, []any{db.KeyOf(b.id)})
+			}
 		}
-		again := db.Batch{Query: record.AgainGoogle, Account: m.AccountID, Rows: w.Rows}
 		err = s.db.Retry(ctx, func(ctx context.Context) error {
 			return s.db.Transact(ctx, func(run db.Runner) error { return run(ctx, []db.Batch{w, again}) })
 		})
@@ -375,7 +383,7 @@ func (s *Register) freeCodes(ctx context.Context, m *intake.Import, done func(in
 		if err != nil {
 			return err
 		}
-		after = ids[n-1]
+		after = page[n-1].id
 		done(n)
 	}
 	return nil

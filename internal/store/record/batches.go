@@ -76,13 +76,11 @@ var AddTally = &db.Query{What: "writing into tally",
 		SELECT * FROM unnest($1::BYTEA[], $2::BIGINT[])
 		ON CONFLICT (account_id) DO UPDATE SET vouchers = tally.vouchers + excluded.vouchers`}
 
-// AgainGoogle has the objects of gifts be written once more at Google, as erase.AgainGoogle does for one.
+// AgainGoogle has the objects of gifts be written once more at Google, as erase.AgainGoogle does for one. There is no
+// statement for many: of a table with few rows, PostgreSQL would read all.
 var AgainGoogle = &db.Query{What: "writing into google_object", Scoped: true,
 	Each: `UPDATE google_object SET told = CASE WHEN told < 0 THEN told - 1 ELSE -1 END
-		WHERE account_id = $1 AND voucher_id = $2`,
-	Postgres: `UPDATE google_object AS t SET told = CASE WHEN t.told < 0 THEN t.told - 1 ELSE -1 END
-		FROM unnest($1::BYTEA[], $2::BYTEA[]) AS w (account_id, voucher_id)
-		WHERE t.account_id = w.account_id AND t.voucher_id = w.voucher_id`}
+		WHERE account_id = $1 AND voucher_id = $2`}
 
 // DeleteSecrets takes away what the code and the token of a gift are found by.
 var DeleteSecrets = &db.Query{What: "taking codes away", Scoped: true,
