@@ -53,7 +53,7 @@ type Cell struct {
 
 // Tables are the tables of a report: its rows, and those within it that people read. Payments come first: they are what
 // is to be done.
-func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
+func (told *Report) Tables(in *locale.Locale) ([]Table, error) {
 	names := map[string]string{}
 	for _, n := range told.Names {
 		names[n.ID] = n.Name
@@ -70,25 +70,34 @@ func (told *Report) Tables(in *locale.Locale) (all []Table, _ error) {
 		return nil, fmt.Errorf("reading the time zone of a report: %w", err)
 	}
 	r := reader{in, names, zone}
+	above, err := r.named(part{"payments", parts.Payments}, part{"debts", parts.Debts})
+	if err != nil {
+		return nil, err
+	}
 	rows, err := r.table("", parts.Rows)
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []struct {
-		name string
-		rows []json.RawMessage
-	}{{"payments", parts.Payments}, {"debts", parts.Debts}, {"", nil}, {"totals", parts.Totals},
-		{"bookings", parts.Bookings}} {
-		if part.name == "" {
-			if len(all) > 0 {
-				rows.Name = in.Text("console.part.rows")
-			}
-			all = append(all, rows)
-		}
-		if len(part.rows) == 0 {
+	if len(above) > 0 {
+		rows.Name = in.Text("console.part.rows")
+	}
+	below, err := r.named(part{"totals", parts.Totals}, part{"bookings", parts.Bookings})
+	return slices.Concat(above, []Table{rows}, below), err
+}
+
+// part is a table within a report.
+type part struct {
+	name string
+	rows []json.RawMessage
+}
+
+// named makes the tables of those parts that have rows.
+func (r *reader) named(parts ...part) (all []Table, _ error) {
+	for _, p := range parts {
+		if len(p.rows) == 0 {
 			continue
 		}
-		t, err := r.table(part.name, part.rows)
+		t, err := r.table(p.name, p.rows)
 		if err != nil {
 			return nil, err
 		}
