@@ -10,10 +10,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -92,9 +88,6 @@ type Store struct {
 
 // Open opens the store of a data folder or of a database server and brings its schema up to date: see db.Open.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := checkKeyFile(o); err != nil {
-		return nil, err
-	}
 	o.Claimed = setup.LogBeginning
 	d, err := db.Open(ctx, o)
 	if err != nil {
@@ -117,33 +110,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		Feed: feed.New(d, reader), Hooks: hooks.New(d), Passes: passes.New(d),
 		Misses: misses.New(d), Books: sums.New(d), Eraser: erase.New(d, reader), Verifier: check.NewVerifier(d), db: d,
 		transact: d.Transact, back: make(chan WentBack, 1)}, nil
-}
-
-// checkKeyFile refuses a key file that can neither be read nor made, before a data folder is made that nothing would
-// come into.
-func checkKeyFile(o Options) error {
-	if err := o.Locate(); err != nil {
-		return err
-	}
-	if _, err := os.Stat(o.Dir); o.MustExist || !errors.Is(err, fs.ErrNotExist) {
-		return nil // no folder is made
-	}
-	_, err := o.KeyFile.Load()
-	folder := filepath.Dir(o.KeyFile.Path)
-	within, outside := filepath.Rel(folder, o.Dir)
-	switch {
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	case o.KeyFile.Credential:
-		return fmt.Errorf("the credential %s is not there, and none is made", o.KeyFile.Path)
-	case outside == nil && filepath.IsLocal(within): // it is made with the data folder
-		return nil
-	}
-	if _, err = os.Stat(folder); err != nil {
-		return fmt.Errorf("the key file is to be made in the folder %s (--key-file): make that folder first, or name "+
-			"another file: %w", folder, err)
-	}
-	return nil
 }
 
 // writeTexts are the writing statements that are worth preparing once.

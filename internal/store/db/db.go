@@ -10,6 +10,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -98,7 +100,7 @@ func emptyStore(place string) error {
 // for the operator, a database without its key file, one whose key file is another's, and one that only a newer program
 // understands.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	if err := o.Locate(); err != nil {
+	if err := cmp.Or(o.Locate(), o.checkKeyFile()); err != nil {
 		return nil, err
 	}
 	d := &DB{Options: o}
@@ -124,6 +126,30 @@ func (o *Options) Locate() (err error) {
 	o.KeyFile.Path = cmp.Or(o.KeyFile.Path, filepath.Join(o.Dir, sealed.FileName))
 	if o.KeyFile.Path, err = filepath.Abs(o.KeyFile.Path); err != nil {
 		return fmt.Errorf("opening the key file: %w", err)
+	}
+	return nil
+}
+
+// checkKeyFile refuses a key file that can neither be read nor made, before a data folder is made that nothing would
+// come into.
+func (o *Options) checkKeyFile() error {
+	if _, err := os.Stat(o.Dir); o.MustExist || !errors.Is(err, fs.ErrNotExist) {
+		return nil // no folder is made
+	}
+	_, err := o.KeyFile.Load()
+	folder := filepath.Dir(o.KeyFile.Path)
+	within, outside := filepath.Rel(folder, o.Dir)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case o.KeyFile.Credential:
+		return fmt.Errorf("the credential %s is not there, and none is made", o.KeyFile.Path)
+	case outside == nil && filepath.IsLocal(within): // it is made with the data folder
+		return nil
+	}
+	if _, err = os.Stat(folder); err != nil {
+		return fmt.Errorf("the key file is to be made in the folder %s (--key-file): make that folder first, or name "+
+			"another file: %w", folder, err)
 	}
 	return nil
 }
