@@ -43,7 +43,7 @@ import (
 )
 
 // Version is the version of Boon: of the program, of its interface, which grows by addition only, and of its documents.
-const Version = "0.2.0"
+const Version = "0.2.1"
 
 // Config is what calls need.
 type Config struct {

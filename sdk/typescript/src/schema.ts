@@ -11260,7 +11260,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example alive v0.2.0 03d9c02b3f85 */
+                    /** @example alive v0.2.1 03d9c02b3f85 */
                     "text/plain": string;
                 };
             };
