@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -200,6 +201,9 @@ func report(t *terminal.Terminal, err error, g given) int {
 	case errors.Is(err, syscall.ECONNREFUSED) && calledURL(err) != "":
 		fmt.Fprintf(t.Stderr, "boon: No service listens at %s. Start boon serve there, or name another address in "+
 			"BOON_URL or --url.\n", terminal.Plain(calledURL(err)))
+	case errors.Is(err, http.ErrSchemeMismatch) && calledURL(err) != "":
+		fmt.Fprintf(t.Stderr, "boon: The service at %s speaks http. Write http:// in BOON_URL or --url.\n",
+			terminal.Plain(calledURL(err)))
 	case refused && client.Refused(err):
 		showRefusal(t, refusal, g)
 	default:

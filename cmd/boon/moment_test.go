@@ -2,6 +2,8 @@ package main
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,7 +93,14 @@ func TestNoServiceIsTold(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", command, code, out.String())
 		}
 	}
-	code, _, log := typed(t, "ping", "--listen", l.Addr().String())
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	wrong := strings.Replace(plain.URL, "http", "https", 1)
+	code, _, log := typed(t, "gift", "list", "--url", wrong, "--key", "boon_test_none")
+	if code != exitFailed || !strings.Contains(log, "speaks http. Write http:// in BOON_URL or --url.") {
+		t.Errorf("https to a service that speaks http: exit %d, %s", code, log)
+	}
+	code, _, log = typed(t, "ping", "--listen", l.Addr().String())
 	if code != exitFailed || !strings.Contains(log, "--listen") || strings.Contains(log, "--url") {
 		t.Errorf("ping: exit %d, %s", code, log)
 	}

@@ -180,7 +180,7 @@ func readCheckpoint(file string) ([]chain.Head, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the checkpoint: %w", err)
+		return nil, fmt.Errorf("reading the checkpoint (leave --since out if there is none yet): %w", err)
 	}
 	heads, err := chain.ReadCheckpoint(bytes.NewReader(text))
 	if err != nil {

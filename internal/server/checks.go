@@ -381,7 +381,12 @@ func (w wanted) couldListen(r *Report, others bool) (net.Addr, error) {
 		return l.Addr(), l.Close()
 	}
 	address, unknown := net.ResolveTCPAddr("tcp", w.address)
-	if unknown != nil || !others || !errors.Is(err, syscall.EADDRINUSE) {
+	taken := unknown == nil && errors.Is(err, syscall.EADDRINUSE)
+	switch {
+	case taken && !others:
+		return nil, fmt.Errorf("another program listens on %s. If it is boon serve, name its settings with --config, or its "+
+			"data folder with --data. Otherwise end it, or choose another address with %s: %w", w.address, w.flag, err)
+	case !taken:
 		return nil, w.notListening(err)
 	}
 	r.note("%s is taken, by the other boon serve it seems", w.address)

@@ -182,7 +182,8 @@ func TestCheck(t *testing.T) {
 		t.Error("the folder was made")
 	}
 	if _, err = server.Check(t.Context(), server.Config{Data: nowhere, Listen: s.address}); err == nil ||
-		!strings.Contains(err.Error(), "another program listens") || !strings.Contains(err.Error(), "--listen") {
+		!strings.Contains(err.Error(), "another program listens") || !strings.Contains(err.Error(), "--listen") ||
+		!strings.Contains(err.Error(), "If it is boon serve, name its settings with --config") {
 		t.Errorf("an address that another program listens at: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ var unsayable = regexp.MustCompile(strings.Join([]string{
 	// 123456789012.0 is an integer to JSON Schema
 	`A gift may be worth at most `, `Neither the request nor the promotion gives this\.`,
 	`A voucher code is 12 digits with nothing between them\.`,
-	`The days of a journal are over: `, `This is in the future\.`,
+	`A journal has only days that are over\.`, `This is in the future\.`,
 }, "|"))
 
 // spellings are the mutations of every member, whatever it is.

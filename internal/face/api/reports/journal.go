@@ -108,6 +108,8 @@ func (c *Call) proveJournal(j *journal.Journal, format journal.Format, content [
 	return w.Bytes(), nil
 }
 
+const notOver = "A journal has only days that are over. Its last day is yesterday at the latest."
+
 // readJournal reads of which days and for which program a journal is. Days that are over have the same entries
 // whenever the journal is made; of today more will come.
 func (c *Call) readJournal() (*journal.Journal, journal.Format, error) {
@@ -126,13 +128,13 @@ func (c *Call) readJournal() (*journal.Journal, journal.Format, error) {
 	case q.Text("from") == "":
 		q.Add("from", "Name the first day of the journal, such as %s.", today.AddDate(0, -1, 1-d).Format(time.DateOnly))
 	case !j.From.IsZero() && !j.From.Before(today):
-		q.Add("from", "The days of a journal are over: the last that can be is yesterday.")
+		q.Add("from", notOver)
 	}
 	switch {
 	case q.Text("to") == "":
 		j.To = today.AddDate(0, 0, -1)
 	case !j.To.IsZero() && !j.To.Before(today):
-		q.Add("to", "The days of a journal are over: the last that can be is yesterday.")
+		q.Add("to", notOver)
 	case !j.From.IsZero() && j.To.Before(j.From) && !j.To.IsZero():
 		q.Add("from", "The journal ends before it begins: from must not be after to.")
 	}

@@ -245,7 +245,7 @@ func (a *asked) readPeriod(q *wire.Query, zone *time.Location, now time.Time) {
 		q.Add("from", "Say from when on: a date, which begins at midnight in %s, or a date-time.", zone)
 	case from.IsZero(), a.until.IsZero(): // that problem is told
 	case from.After(now):
-		q.Add("from", "This is in the future.")
+		q.Add("from", "This is in the future. A report begins in the past.")
 	case !a.from.Before(a.until):
 		q.Add("from", "The period ends before it begins: from must be before to.")
 	}
@@ -262,7 +262,7 @@ func readEnd(q *wire.Query, name string, zone *time.Location, now time.Time) tim
 	}
 	switch began := q.DayOrInstant(name, zone, false); {
 	case began.After(now):
-		q.Add(name, "This is in the future.")
+		q.Add(name, "This is in the future. Leave it out: then the report ends now.")
 		return time.Time{}
 	case end.After(now):
 		return now
