@@ -59,10 +59,11 @@ func publicPort(port uint16) bool { return port == 443 || port >= 1024 }
 var (
 	errPort         = phrase.New("The port of this address must be 443, or 1024 to 65535.")
 	errNoWebhookURL = phrase.New("This must be an address such as https://example.com/hooks.")
-	errNotHTTPS     = phrase.New("This address must begin with https://; by http webhooks are called only in networks " +
+	errNotHTTPS     = phrase.New("This address must begin with https://. Boon calls addresses by http only in networks " +
 		"that the operator allows (boon serve --webhooks-allow).")
 	errNotPublic = phrase.New("This host is not public: loopback, private, link-local and metadata addresses are not " +
-		"called. Name a public host, or have the operator allow its network (boon serve --webhooks-allow).")
+		"called. Name a public host, or have the operator allow its network (boon serve --webhooks-allow). boon listen " +
+		"sends events to your own machine.")
 )
 
 // CheckURL says what is wrong with the address of an endpoint. Which addresses the name of a host has is known only
