@@ -18,7 +18,7 @@ def client(name: str, otherwise: str) -> Client:
 
 
 def sell(shop: Client) -> Dict[str, Any]:
-    """Sends a gift that was paid in the shop. The order's number is a good key: a page sent twice sells once."""
+    """Sends a gift that was paid in the shop. A shop keeps the key with the order: a page sent twice sells once."""
     order = shop.send_gift(
         monetaryGift={"value": Decimal("25.00"), "deliveryMethodID": 3, "recipientDescription": "Ana"},
         paymentMethodID=2,
