@@ -82,12 +82,12 @@ var guides = []guide{
 	},
 	{
 		page:    "docs/operating/watch.md",
-		before:  shop + `boon verify --data boon-data --checkpoint checkpoint.txt; `,
+		before:  shop,
 		answers: []string{"Everything holds.", "Everything holds."},
 	},
 	{
 		page:   "docs/operating/scale.md",
-		before: `mkdir k2; cp "$EXAMPLES/harbor-coffee.yaml" setup.yaml; createdb() { :; }; `,
+		before: `cp "$EXAMPLES/harbor-coffee.yaml" setup.yaml; createdb() { :; }; `,
 		mine:   map[string]string{"postgres://boon@127.0.0.1/shop": "$DATABASE"},
 		server: true,
 	},
