@@ -393,6 +393,7 @@ var arrows = map[string][]string{
 		"internal/gift",
 		"internal/merchant",
 		"internal/service",
+		"internal/staff",
 	},
 	"internal/face/provider": {
 		"internal/gift",

@@ -95,5 +95,8 @@ func TestAJournalLeadsToTheBooks(t *testing.T) {
 		if strings.Contains(page, `href="`+harborConsole+`setup/books"`) != leads {
 			t.Errorf("an %s is told %s", role, page)
 		}
+		if strings.Count(page, "A file for DATEV needs") != 1 || strings.Count(page, "<li>the number of the ") != 2 {
+			t.Errorf("what lacks is no list: %s", page)
+		}
 	}
 }

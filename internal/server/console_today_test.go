@@ -3,12 +3,15 @@ package server_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"boon.example/examples"
+	"boon.example/internal/boontest"
 	"boon.example/internal/server"
 	"boon.example/internal/staff"
 )
@@ -118,4 +121,63 @@ func TestTodayByLocation(t *testing.T) {
 			t.Errorf("%q: Long Wharf is chosen: %t", at, shown)
 		}
 	}
+}
+
+// TestTodayTellsANewShopWhatIsNext: what the shop lacks and somebody may do stands there as links, each gone once it is
+// done, and all of them once the shop has a few gifts.
+func TestTodayTellsANewShopWhatIsNext(t *testing.T) {
+	t.Parallel()
+	p := boontest.NewPlace(t)
+	s := &service{T: t, data: p.Data, database: p.Database, logs: &boontest.Log{}}
+	var link string
+	s.run(server.Config{First: func(made string) { link = made }})
+	owner := s.browser()
+	begun := owner.want(http.StatusOK, link[strings.Index(link, "/console/"):], url.Values{"name": {"Café Nord"},
+		"currency": {"EUR"}, "zone": {"Europe/Berlin"}, "location": {"Hafen"}, "till": {"Theke 1"}, "owner": {"Nora"},
+		"email": {"nora@example.com"}}).body
+	home := owner.want(http.StatusSeeOther, "/console", nil).header.Get("Location")
+	account := strings.Split(home, "/")[2]
+	steps := func(b *browser, want ...string) {
+		t.Helper()
+		_, list, _ := strings.Cut(b.want(http.StatusOK, home+"today", nil).body, `aria-labelledby="steps"`)
+		list, _, _ = strings.Cut(list, "</section>")
+		var is []string
+		for _, m := range regexp.MustCompile(`<li><a href="`+home+`([^"]*)"`).FindAllStringSubmatch(list, -1) {
+			is = append(is, m[1])
+		}
+		if !slices.Equal(is, want) {
+			t.Errorf("the steps are %q, want %q", is, want)
+		}
+	}
+	const access, till, place, team, gift = "you", "tills", "setup/locations/new", "staff", "send"
+	steps(owner, access, till, place, team, gift)
+	for role, open := range map[staff.Role][]string{staff.Bookkeeper: {access}, staff.Manager: {access, gift}} {
+		b := s.browser()
+		b.want(http.StatusSeeOther, s.inviteTo(account, string(role)+"@example.com", role), url.Values{})
+		steps(b, open...)
+	}
+	steps(owner, access, till, place, gift)
+	token := regexp.MustCompile(`/till/pair#([^<"]+)<`).FindStringSubmatch(begun)[1]
+	s.device().want(http.StatusOK, `"name":"Theke 1"`, "POST", "/till/pair", `{"token":"`+token+`"}`)
+	steps(owner, access, place, gift)
+	owner.want(http.StatusSeeOther, home+"you/password", url.Values{"password": {words}})
+	steps(owner, place, gift)
+	other := owner.want(http.StatusOK, home+place, nil).form(t, "save")
+	other.Set("name", "Markt")
+	owner.want(http.StatusOK, home+place, other)
+	steps(owner, gift)
+	form := owner.want(http.StatusOK, home+"send", nil).body
+	sent := url.Values{"storefront": regexp.MustCompile(`<option value="([^"]+)"[^>]*>Café Nord<`).FindStringSubmatch(form)[1:],
+		"key": {"first"}, "value": {"5"}, "to": {"paper"}, "how": {"paid"}, "reference": {"R-1"},
+		"first": {"Ana"}, "last": {"Diaz"}, "email": {"ana@example.com"}}
+	owner.want(http.StatusOK, home+"send", sent)
+	steps(owner)
+	late := s.browser()
+	late.want(http.StatusSeeOther, s.inviteTo(account, "max@example.com", staff.Manager), url.Values{})
+	steps(late, access)
+	for n := range 7 {
+		sent.Set("key", fmt.Sprint("more ", n))
+		owner.want(http.StatusOK, home+"send", sent)
+	}
+	steps(late)
 }

@@ -225,10 +225,14 @@ var datevAccount = regexp.MustCompile(`^0*[1-9][0-9]*$`)
 func (j *Journal) datevProblems() error {
 	var p problems
 	number := func(path string, n, least, most int, what phrase.Text) {
-		if n < least || n > most {
-			p.add("books.datev."+path, "A file for DATEV needs %s, from %d to %d. An owner writes it in the console, in "+
-				"Set-up, Books. In a set-up file, it is books: {datev: {%s: …}} of this account.", what, least, most, path)
+		if n >= least && n <= most {
+			return
 		}
+		if len(p.Messages) == 0 {
+			p.add("books.datev", "A file for DATEV needs numbers that the set-up does not have. An owner writes them in the "+
+				"console, in Set-up, Books. In a set-up file, they are in books: {datev: {…}} of this account.")
+		}
+		p.add("books.datev."+path, "%s, from %d to %d", what, least, most)
 	}
 	number("consultant", j.DATEV.Consultant, 1001, 9_999_999, "the number of the tax adviser (Beraternummer)")
 	number("client", j.DATEV.Client, 1, 99_999, "the number of the client (Mandantennummer)")

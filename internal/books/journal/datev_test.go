@@ -128,7 +128,8 @@ func TestDATEVIsRefused(t *testing.T) {
 	for _, m := range refused.Messages {
 		got = append(got, m.Path+": "+m.Text(nil))
 	}
-	for _, want := range []string{"books.datev.consultant: ", "books.datev.client: ", "books.datev.fiscalYearStart: ",
+	for _, want := range []string{"books.datev: A file for DATEV needs", "books.datev.consultant: ",
+		"books.datev.client: ", "books.datev.fiscalYearStart: ",
 		"format: A file for DATEV is in EUR. This journal has entries in JPY, KWD", `books.accounts: The account "0000"`,
 		`books.accounts: The account "123456"`, `books.accounts: The account "Gift cards"`,
 		"format: DATEV takes amounts up to 9999999999.99. The entry 260701-ISSUED-EUR has 10000000000.00 EUR."} {
@@ -136,7 +137,7 @@ func TestDATEVIsRefused(t *testing.T) {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
-	if len(got) != 8 {
+	if len(got) != 9 || strings.Count(strings.Join(got, "\n"), "An owner writes them in the console") != 1 {
 		t.Errorf("%d problems: %q", len(got), got)
 	}
 }

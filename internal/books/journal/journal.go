@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"boon.example/internal/base/phrase"
 	"boon.example/internal/books"
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
@@ -124,7 +125,7 @@ func position(line books.Line) int {
 }
 
 // Entries makes the journal of rows, ordered by day, line and currency. Accounts that are needed and have no name are
-// refused, each with the way to name it. A line that has no rule is an error.
+// refused, with the way to name them. A line that has no rule is an error.
 func Entries(rows []Row, accounts merchant.LedgerAccounts) ([]Entry, error) {
 	b := book{accounts: accounts, entries: map[entryKey]*Entry{}, at: map[postingKey]int{}}
 	for n := range rows {
@@ -265,16 +266,32 @@ func compareBools(x, y bool) int {
 	return 1
 }
 
+// what is what the account is for.
+func (a account) what() phrase.Text {
+	switch a {
+	case promotion:
+		return "the cost of promotions"
+	case clearing:
+		return "between Boon and the till"
+	case cash:
+		return "cash"
+	case breakage:
+		return "income from gifts never used"
+	}
+	return "what is owed to guests"
+}
+
 // missing names every account that is needed and has no name; nil: there is none.
 func (b *book) missing() error {
 	if len(b.unnamed) == 0 {
 		return nil
 	}
 	e := &refusal.Error{Code: refusal.AccountMisconfigured}
+	e.Messages = append(e.Messages, refusal.MessageAt("books.accounts",
+		"The journal needs accounts of your ledger that the set-up does not name. An owner writes the number or name of "+
+			"each in the console, in Set-up, Books. In a set-up file, they are in books: {accounts: {…}} of this account."))
 	for _, a := range slices.Sorted(slices.Values(b.unnamed)) {
-		e.Messages = append(e.Messages, refusal.MessageAt("books.accounts."+string(a),
-			"The journal needs the account %q, and the set-up does not name it. Write into the set-up file, for this "+
-				"account: books: {accounts: {%s: \"the number or name of the account in your ledger\"}}", string(a), string(a)))
+		e.Messages = append(e.Messages, refusal.MessageAt("books.accounts."+string(a), a.what()))
 	}
 	return e
 }

@@ -235,8 +235,8 @@ func TestJournalsRefuse(t *testing.T) {
 	}
 	w.send(ofMoney("5"))
 	w.pass(24 * time.Hour)
-	missing := w.get("/reports/journal?from="+today).want(409, "code", "ACCOUNT_MISCONFIGURED")
-	for _, name := range []string{"books.accounts.liability", "books.accounts.clearing"} {
+	missing := w.get("/reports/journal?from="+today+"&format=datev").want(409, "code", "ACCOUNT_MISCONFIGURED")
+	for _, name := range []string{"books.accounts.liability", "books.accounts.clearing", "books.datev.client"} {
 		if !strings.Contains(string(missing.body), name) {
 			t.Errorf("%s does not name %s", missing.body, name)
 		}

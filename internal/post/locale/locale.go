@@ -309,6 +309,11 @@ func (l *Locale) DayAndMonth(t time.Time) string {
 	return l.date(l.Text("day.short", "%[1]s", "%[2]s", "%[3]s"), t)
 }
 
+// Month writes a month with its year: March 2026.
+func (l *Locale) Month(t time.Time) string {
+	return l.date(l.Text("month.year", "%[1]s", "%[2]s", "%[3]s"), t)
+}
+
 // Days writes whole days, from the first to the last, with the zone that they are in: November 20 to 29, 2026 (New York
 // time).
 func (l *Locale) Days(first, last time.Time) string {

@@ -73,6 +73,19 @@ func TestSmallAndLargeAmounts(t *testing.T) {
 	}
 }
 
+// TestMonthsAreWritten: with the year, by the names of the region.
+func TestMonthsAreWritten(t *testing.T) {
+	t.Parallel()
+	for tag, want := range map[string]string{"en-US": "January 2026", "de-DE": "Januar 2026", "de-AT": "Jänner 2026",
+		"fr-FR": "janvier 2026", "es-MX": "enero de 2026", "ja-JP": "2026年1月"} {
+		language, country, _ := strings.Cut(tag, "-")
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		if is := For(merchant.Language(language)).In(country).Month(at); is != want {
+			t.Errorf("%s: %q, want %q", tag, is, want)
+		}
+	}
+}
+
 // TestEveryRegionWrites: each can write an amount and a moment, and the day, the month and the year are in its dates.
 func TestEveryRegionWrites(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package reports
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +68,12 @@ func MakeJournal(c *Call) (ledger.Answer, error) {
 // writeJournal writes the entries of rows.
 func (c *Call) writeJournal(j *journal.Journal, format journal.Format, rows []journal.Row) (ledger.Answer, error) {
 	var err error
-	if j.Entries, err = journal.Entries(rows, c.Account.Books.Accounts); err != nil {
+	j.Entries, err = journal.Entries(rows, c.Account.Books.Accounts)
+	if refused, is := errors.AsType[*refusal.Error](err); is {
+		_, more := j.Write(format) // what else the set-up lacks, so that nobody is sent there twice
+		err = refusal.Join(refused, more)
+	}
+	if err != nil {
 		return ledger.Answer{}, err
 	}
 	files, err := j.Write(format)

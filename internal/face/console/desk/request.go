@@ -469,6 +469,16 @@ func (r *Request) TillsOnlyKeys() (names []string) {
 	return names
 }
 
+// HasTill reports whether a device is a till of the account.
+func (r *Request) HasTill() bool {
+	for _, k := range r.directory.Keys {
+		if k.AccountID == r.Account.ID && k.Till == merchant.PairedTill && k.Works(r.Real) {
+			return true
+		}
+	}
+	return false
+}
+
 // By is who makes the request, for the audit trail.
 func (r *Request) By() merchant.Actor {
 	return merchant.Actor{KeyID: r.Member.ID, Person: r.Member.Name, Address: r.Address()}

@@ -208,6 +208,10 @@ func (r *reader) line(part string, members []member) (heads, cells []Cell) {
 				c.Text = r.called(m.name, text)
 			case m.name == "bookedAt":
 				c.Text = r.moment(text)
+			case m.name == "month":
+				c.Text = written(text, "2006-01", r.in.Month)
+			case m.name == "day":
+				c.Text = written(text, time.DateOnly, r.in.Day)
 			case isText:
 				c.Text = text
 			case m.value == true:
@@ -239,6 +243,15 @@ func (r *reader) moment(text string) string {
 		return text
 	}
 	return r.in.Moment(at.In(r.zone))
+}
+
+// written is a date of a report as people write it.
+func written(text, layout string, write func(time.Time) string) string {
+	at, err := time.Parse(layout, text)
+	if err != nil {
+		return text
+	}
+	return write(at)
 }
 
 // number is a number of a report as people write it. Rates and shares of a whole are told as percent.

@@ -54,7 +54,9 @@ func TestTablesAreRead(t *testing.T) {
 	r := &reader{locale.For(merchant.German), map[string]string{id: "<b>Pier</b>"}, time.UTC}
 	head := `"currency":"EUR","isPromoType":true,"isItemType":false,"unit":"MONEY",`
 	for _, c := range []struct{ row, want string }{
-		{`{` + head + `"month":"2026-11","owed":1234.50}`, "Gifts|Month|Owed / EUR, verschenkt|2026-11|1.234,50"},
+		{`{` + head + `"month":"2026-11","owed":1234.50}`, "Gifts|Month|Owed / EUR, verschenkt|November 2026|1.234,50"},
+		{`{` + head + `"month":"","owed":1}`, "Gifts|Month|Owed / EUR, verschenkt||1"},
+		{`{` + head + `"day":"2026-03-01","redeemed":1}`, "Gifts|Day|Redeemed / EUR, verschenkt|1. März 2026|1"},
 		{`{` + head + `"soldAtID":"` + id + `","redeemedShare":0.1234}`,
 			"Gifts|Sold|Share / EUR, verschenkt|<b>Pier</b>|12,34\u00a0%"},
 		{`{` + head + `"soldAtID":null,"redeemedShare":null}`,
@@ -63,7 +65,7 @@ func TestTablesAreRead(t *testing.T) {
 		{`{` + head + `"fromLegalEntity":"A GmbH","fromOrganizationID":null,"amount":1}`,
 			"Gifts|Company|Sold|Owed / EUR, verschenkt|A GmbH||1"},
 		{`{"month":"2026-11","currency":"EUR","rate":7.50,"bookedAt":"2026-12-01T09:30:00.000Z"}`,
-			"Gifts|Month|Rate|Booked / EUR|2026-11|7,50\u00a0%|1. Dezember 2026, 09:30 Uhr (UTC)"},
+			"Gifts|Month|Rate|Booked / EUR|November 2026|7,50\u00a0%|1. Dezember 2026, 09:30 Uhr (UTC)"},
 		{`{` + head + `"opening":1,"issued":2,"activated":3,"reloaded":4,"redeemed":-5,"closing":5}`,
 			"Gifts|EUR, verschenkt / opening|1 / issued|2 / activated|3 / reloaded|4 / redeemed|-5 / closing|5"},
 	} {

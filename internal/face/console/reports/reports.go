@@ -89,8 +89,8 @@ type reportShown struct {
 	Usual            []usual
 	Groups           []choice
 	Formats          []choice
-	Wrong            []string // why there is no report
-	Books            string   // where an owner writes what the set-up lacks; "": it lacks nothing, or the member may not
+	Wrong            []wrong // why there is no report
+	Books            string  // where an owner writes what the set-up lacks; "": it lacks nothing, or the member may not
 	Tables           []figures.Table
 	Even             bool // it is about who owes whom, and nobody does
 	Made             bool
@@ -98,6 +98,26 @@ type reportShown struct {
 	FormTo           string
 	All              string
 	Proof            string
+}
+
+// wrong is a reason why there is no report, with the list of what it is about.
+type wrong struct {
+	Text  string
+	Lacks []string
+}
+
+// wrongs are the reasons of a refusal. What is below the path of a reason is in its list.
+func wrongs(r *desk.Request, refused *refusal.Error) (all []wrong) {
+	above := ""
+	for n, text := range r.Said(refused) {
+		path := refused.Messages[n].Path
+		if last := len(all) - 1; above != "" && strings.HasPrefix(path, above+".") {
+			all[last].Lacks = append(all[last].Lacks, text)
+			continue
+		}
+		all, above = append(all, wrong{Text: text}), path
+	}
+	return all
 }
 
 // usual is a report of days that people ask for again and again.
@@ -152,7 +172,7 @@ func report(r *desk.Request) (desk.View, error) {
 	refused, is := errors.AsType[*refusal.Error](err)
 	switch {
 	case is:
-		shown.Wrong = r.Said(refused)
+		shown.Wrong = wrongs(r, refused)
 		return reportView(form, shown, refused.Code.Status()), nil
 	case err != nil:
 		return desk.View{}, err
@@ -178,7 +198,7 @@ func reportFile(r *desk.Request) (desk.View, error) {
 	err := r.Operate(http.MethodGet, desk.Address("/reports/"+form.name, asked), "", nil, file)
 	if refused, is := errors.AsType[*refusal.Error](err); is {
 		shown := shownReport(r, form, asked)
-		shown.Wrong = r.Said(refused)
+		shown.Wrong = wrongs(r, refused)
 		if refused.Code == refusal.AccountMisconfigured && r.Member.Role == staff.Owner {
 			shown.Books = desk.Home(r.Account.ID) + "setup/books"
 		}

@@ -23,6 +23,7 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/service"
+	"boon.example/internal/staff"
 )
 
 const (
@@ -43,6 +44,8 @@ const (
 type Store interface {
 	// List gives a page of gifts, the newest first.
 	List(context.Context, gift.Filter) (gift.Page, error)
+	// Members are the staff of an account.
+	Members(ctx context.Context, account guid.ID) ([]staff.Member, error)
 	// EachMoved tells of what moved in the books of an account, sum by sum. Where too much is not closed yet, the error
 	// is a books.Behind.
 	EachMoved(ctx context.Context, a *books.Asked, tell func(day int, k books.Key, s books.Sum) error) error
@@ -93,6 +96,7 @@ type today struct {
 	Places          []place // to choose from; none: the account has one at most, or there are no figures
 	At              string  // the name of the location that is chosen; "": all
 	Newest          []gifts.Row
+	Steps           []step // what a new shop does next
 	Stocked         bool   // none of the newest gifts is more than a card of a stock
 	All             string // the address of all gifts
 }
@@ -152,6 +156,9 @@ func (f *pages) today(r *desk.Request) (desk.View, error) {
 		shown.Newest = append(shown.Newest, gifts.RowOf(r, &newest.Gifts[n]))
 	}
 	shown.Stocked = newest.Read > 0
+	if shown.Steps, err = f.steps(r, len(newest.Gifts)); err != nil {
+		return desk.View{}, err
+	}
 	if shown.Failed, err = f.count(r, gift.FailedDelivery); err != nil {
 		return desk.View{}, err
 	}
