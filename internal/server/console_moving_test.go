@@ -1,6 +1,9 @@
 package server_test
 
 import (
+	"bytes"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -174,5 +177,61 @@ func TestStaffTakeAlong(t *testing.T) {
 	stolen := s.unproven(ann.token())
 	if a := stolen.ask(codes, url.Values{"format": {"csv"}}); a.status != http.StatusSeeOther {
 		t.Errorf("codes without a fresh proof are answered %d", a.status)
+	}
+}
+
+// slowFile is a file of which the rest comes once something has happened.
+type slowFile struct {
+	io.Reader
+
+	happens func()
+}
+
+// Read implements io.Reader.
+func (f *slowFile) Read(p []byte) (int, error) {
+	if do := f.happens; do != nil {
+		f.happens = nil
+		do()
+	}
+	return f.Reader.Read(p)
+}
+
+// TestWhoLosesTheRightBringsNothingIn: whose role changes, or who is removed, while their file is on its way brings
+// nothing in, although they might when they began.
+func TestWhoLosesTheRightBringsNothingIn(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	const currency = "    currency: USD\n"
+	s.apply([]byte(strings.Replace(string(examples.HarborCoffee()), currency,
+		currency+"    importedCodes: [{digits: 16}]\n", 1)))
+	s.learned()
+	ann := s.joined("ann@example.com", staff.Owner)
+	for what, form := range map[string]url.Values{"role": {"role": {"bookkeeper"}}, "remove": {}, "end": {}} {
+		eve := s.joined(what+"@example.com", staff.Owner)
+		form.Set("member", s.memberOf(eve.token()))
+		var body bytes.Buffer
+		w := multipart.NewWriter(&body)
+		for name, value := range map[string]string{"from": "csv", "expectCount": "1", "expectTotal": "500.00"} {
+			_ = w.WriteField(name, value) // a buffer takes everything
+		}
+		part, _ := w.CreateFormFile("file", "cards.csv")
+		_, _ = io.WriteString(part, "code,balance\n6006123456789012,500.00\n")
+		_ = w.Close()
+		req, err := http.NewRequest(http.MethodPost, s.url+harborConsole+"imports", &slowFile{&body, func() {
+			ann.want(http.StatusSeeOther, harborConsole+"staff/"+what, form)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", w.FormDataContentType())
+		req.Header.Set("Expect", "100-continue") // the service asks for the file once it knows who brings it
+		eve.Transport = &http.Transport{ExpectContinueTimeout: time.Minute}
+		if a := eve.answered(req); a.status != http.StatusForbidden {
+			t.Errorf("after staff/%s, the file is answered %d: %s", what, a.status, a.body)
+		}
+	}
+	page := ann.want(http.StatusOK, harborConsole+"imports", nil).body
+	if !strings.Contains(page, "No cards were brought in yet") {
+		t.Errorf("there is %s", page)
 	}
 }

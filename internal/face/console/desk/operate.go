@@ -32,13 +32,11 @@ func (r *Request) Operate(method, path, key string, body, answer any) error {
 }
 
 // Upload has the JSON interface take a CSV file as a call of the member: see Operate. The file is read as it comes, and
-// may take its time.
+// may take its time. Who has lost the right to bring it in meanwhile is refused.
 func (r *Request) Upload(path string, file io.Reader, answer any) error {
 	r.Leave() // the call takes a place of its own
 	r.MoreTimeToRead()
-	from := r.HTTP.Clone(service.WithCaller(r.HTTP.Context(), func(time.Time) (*merchant.Caller, error) {
-		return r.Member.Caller(r.Account), nil
-	}))
+	from := r.HTTP.Clone(service.WithCaller(r.HTTP.Context(), r.nowSignedIn))
 	from.Header = http.Header{"X-Request-Id": {r.RequestID}, "Content-Type": {"text/csv"},
 		"Accept-Language": {string(r.Locale.Language())},
 		forwardedFor:      r.HTTP.Header.Values(forwardedFor)}

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -416,11 +417,15 @@ func said(e *refusal.Error, l merchant.Language) (sentences []string) {
 // SignedIn finds out who makes a request in the console of an account; refusal.NotFound where nobody is signed in
 // there. What a cookie says about another account counts for nothing.
 func (r *Request) SignedIn(account guid.ID) error {
+	return r.signedIn(r.Context(), account)
+}
+
+func (r *Request) signedIn(ctx context.Context, account guid.ID) error {
 	token := r.Token()
 	if token == "" {
 		return refusal.NotFound
 	}
-	session, err := r.desk.Store.Session(r.Context(), token, r.Real)
+	session, err := r.desk.Store.Session(ctx, token, r.Real)
 	if err != nil {
 		return service.Stored(err)
 	}
@@ -428,7 +433,7 @@ func (r *Request) SignedIn(account guid.ID) error {
 	if a == nil || session.AccountID != account {
 		return refusal.NotFound
 	}
-	members, err := r.desk.Store.Members(r.Context(), account)
+	members, err := r.desk.Store.Members(ctx, account)
 	if err != nil {
 		return service.Stored(err)
 	}
@@ -437,12 +442,29 @@ func (r *Request) SignedIn(account guid.ID) error {
 		return refusal.NotFound
 	}
 	if r.Real.Sub(session.SeenAt) > seenEvery {
-		if err := r.desk.Store.Seen(r.Context(), session.Key, r.Real); err != nil {
+		if err := r.desk.Store.Seen(ctx, session.Key, r.Real); err != nil {
 			return service.Stored(err)
 		}
 	}
 	r.Account, r.Member, r.Session = a, members[at], session
 	return nil
+}
+
+// nowSignedIn is who makes the request by what holds now: while a file comes, which takes minutes, a session may end
+// and a role change.
+func (r *Request) nowSignedIn(time.Time) (*merchant.Caller, error) {
+	ctx, cancel := context.WithTimeout(r.HTTP.Context(), service.OtherDeadline)
+	defer cancel()
+	now := *r
+	now.Real, now.directory = r.RealTime(), r.desk.Directory()
+	err := now.signedIn(ctx, r.Account.ID)
+	if errors.Is(err, refusal.NotFound) {
+		return nil, ErrNotForYou
+	}
+	if err != nil {
+		return nil, err
+	}
+	return now.Member.Caller(now.Account), nil
 }
 
 // seenEvery is how often it is noted that a session is used.
