@@ -55,6 +55,8 @@ func TestReport(t *testing.T) {
 		out: "is what the service says today",
 		strings.Replace(out, `"owed":20.00`, `"owed":19.00`, 1): "the file was changed",
 		"{}": "FILE is no report",
+		strings.Replace(out, "{", `{"report":{"owed":19.00},`, 1): "FILE is no report",
+		strings.Replace(out, "{", `{"Report":{"owed":19.00},`, 1): "FILE is no report",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,12 +1,13 @@
 package intake
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	strict "github.com/go-json-experiment/json"
 
 	"boon.example/internal/books"
 	"boon.example/internal/merchant"
@@ -72,12 +73,12 @@ func (c *Certificate) text() []byte {
 }
 
 // ReadCertificate reads a certificate, and gives its signature. Whether that is of the right key is for others to say.
-// The error is a sentence: what was read is no certificate, or not as it was signed.
+// The error is a sentence: what was read is no certificate, or not as it was signed. One that has a member twice, or
+// under a name in other letters, is none: whoever looks at the file might take the wrong one for what was signed.
 func ReadCertificate(text []byte) (c Certificate, by sealed.Signature, err error) {
 	var s signed
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil || d.More() || s.Certificate.Certificate != CertificateName {
+	err = strict.Unmarshal(text, &s, strict.RejectUnknownMembers(true))
+	if err != nil || s.Certificate.Certificate != CertificateName {
 		return c, by, errors.New("this is no certificate of an import")
 	}
 	by = sealed.Signature{Key: s.Key, Value: s.Signature}

@@ -449,7 +449,11 @@ func TestCertificatesShowWhatWasChanged(t *testing.T) {
 		t.Errorf("%d members were changed", tried)
 	}
 	more := strings.Replace(m.Told, "{", `{"more": 1, `, 1)
-	for _, text := range []string{more, m.Told + m.Told, "", "{}", "[]", `{"certificate": "boon import 1"}`} {
+	// The right number stands in the file as well, and another one is what people see.
+	twice := strings.Replace(m.Told, "{", `{"giftsImported": 99, `, 1)
+	large := strings.Replace(m.Told, "{", `{"GiftsImported": 99, `, 1)
+	last := strings.Replace(m.Told, "\n}", `, "giftsimported": 3}`, 1)
+	for _, text := range []string{more, twice, large, last, m.Told + m.Told, "", "{}", "[]", `{"certificate": "boon import 1"}`} {
 		if _, _, err := intake.ReadCertificate([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a certificate", text)
 		}

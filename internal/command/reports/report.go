@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 
+	strict "github.com/go-json-experiment/json"
+
 	"boon.example/client"
 	"boon.example/internal/command/remote"
 	"boon.example/internal/command/terminal"
@@ -336,7 +338,9 @@ func (c *reportVerify) Run(t *terminal.Terminal) error {
 		Rate               client.Decimal
 		Months             int
 	}
-	if json.Unmarshal(text, &was) != nil || json.Unmarshal(was.Report, &asked) != nil || was.SHA256 == "" {
+	// With a report twice in the file, another one could be compared than the one that people see in it.
+	wrong := strict.Unmarshal(text, &was, strict.MatchCaseInsensitiveNames(true))
+	if wrong != nil || json.Unmarshal(was.Report, &asked) != nil || was.SHA256 == "" {
 		return terminal.UsageError("FILE is no report in JSON, as boon report prints it with --json, and no journal with " +
 			"FILE.proof.json beside it")
 	}
