@@ -58,6 +58,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"gifts that changed are told of":            testTouched,
 		"passes that Google has are kept":           testGooglePasses,
 		"gifts that Google was not told of":         testGoogleWithout,
+		"books follow entries":                      testBooksFollowEntries,
 		"Google is told of what is taken back":      testGoogleTakenBack,
 		"new events are noticed":                    testNewEvents,
 		"what a gift is good for comes back":        testItems,
