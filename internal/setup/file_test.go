@@ -156,10 +156,10 @@ func TestParseRefuses(t *testing.T) {
 		{"no key name", with("keys:\n      - {role: all}"), "7", "accounts[0].keys[0].name", "required"},
 
 		// Values.
-		{"short GUID", strings.Replace(minimal, "000000000001", "1", 1), "2", "accounts[0].id", "not a GUID"},
+		{"short GUID", strings.Replace(minimal, "000000000001", "1", 1), "2", "accounts[0].id", "not an id such as"},
 		{"zero GUID", strings.Replace(minimal, "00000000-0000-4000-8000-000000000001", "00000000-0000-0000-0000-000000000000",
 			1),
-			"2", "accounts[0].id", "not a GUID"},
+			"2", "accounts[0].id", "not an id such as"},
 		{"unknown currency", strings.Replace(minimal, "USD", "USX", 1), "4", "accounts[0].currency", "KWD."},
 		{"lower-case currency", strings.Replace(minimal, "USD", "usd", 1), "4", "accounts[0].currency",
 			"; did you mean USD?"},
@@ -427,7 +427,7 @@ func TestParseRefuses(t *testing.T) {
 		{"key of a list of locations", with("keys: [{name: till, role: till, locations: [[a]]}]"),
 			"6", "accounts[0].keys[0].locations[0]", "not a list"},
 		{"key of a location by name", with("keys: [{name: till, role: till, locations: [Pier 39]}]"),
-			"6", "accounts[0].keys[0].locations[0]", "not a GUID"},
+			"6", "accounts[0].keys[0].locations[0]", "not an id such as"},
 		{"key of no location", with("keys: [{name: till, role: till, locations: []}]"), "6", "accounts[0].keys[0].locations",
 			"means nowhere"},
 		{"key of a location twice",

@@ -129,7 +129,7 @@ func (r *reader) guid(v value) guid.ID {
 	id, err := guid.Parse(v.Value)
 	if err != nil {
 		r.problem(v, "This is not an id such as 7d3f0a52-8a55-4b5e-9d0c-0d8f6a3f1c01 (hexadecimal digits, not all 0 or all "+
-			"f). For a new record, boon id prints one. To name a record that exists, write its id, not its name.")
+			"f). To name a record that exists, write its id, not its name.")
 	}
 	return id
 }
