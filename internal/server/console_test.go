@@ -606,6 +606,20 @@ func (s *service) unproven(token string) *browser {
 	return s.browser().take(old)
 }
 
+// TestWhoHasNothingToProveWithChoosesFirst: who came in by an invitation alone is not asked for a password that there is
+// not, but led to where they choose one; then they may go on.
+func TestWhoHasNothingToProveWithChoosesFirst(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	ann := s.unproven(s.joined("ann@example.com", staff.Owner).token())
+	a := ann.want(http.StatusSeeOther, harborConsole+"confirm?to=staff", nil)
+	if to := a.header.Get("Location"); to != harborConsole+"you" {
+		t.Fatalf("nothing to prove with leads to %q", to)
+	}
+	ann.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {words}})
+	ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"email": {"x@example.com"}, "role": {"manager"}})
+}
+
 // TestProvingOnceMore: who did not prove lately who they are is asked for it before roles, invitations and passwords
 // change; then the session is another one.
 func TestProvingOnceMore(t *testing.T) {

@@ -274,8 +274,12 @@ func known(r *desk.Request) []byte {
 	return sum[:]
 }
 
-// showConfirm asks the member to prove once more who they are, before what only they may do.
+// showConfirm asks the member to prove once more who they are, before what only they may do. Who came in by an
+// invitation and has nothing to prove it with chooses that first: no password would be right.
 func (f *pages) showConfirm(r *desk.Request) (desk.View, error) {
+	if !r.Member.Proves() {
+		return desk.View{To: desk.Home(r.Account.ID) + "you"}, nil
+	}
 	return desk.View{Template: "signin.html", Title: "console.confirm", Data: f.signInForm(r, signInForm{
 		Account: r.Account.ID, Confirm: true, Email: r.Member.Email, To: within(r.HTTP.FormValue("to"))})}, nil
 }
