@@ -444,3 +444,26 @@ func TestAPreviewFollowsTheForm(t *testing.T) {
 	}
 	s.joined("bo@example.com", staff.Bookkeeper).want(http.StatusForbidden, harborConsole+"send/preview", nil)
 }
+
+// TestWithoutGatewaysGiftsArePrinted: where the service sends neither e-mail nor SMS, the form begins with paper, and
+// says so in words of the console if somebody chooses to send.
+func TestWithoutGatewaysGiftsArePrinted(t *testing.T) {
+	t.Parallel()
+	s := start(t, server.Config{})
+	owner := s.joined("ann@example.com", staff.Owner)
+	const path, paper = harborConsole + "send", `value="paper" checked`
+	if page := owner.want(http.StatusOK, path, nil).body; !strings.Contains(page, paper) {
+		t.Errorf("the form begins with what is not there: %s", page)
+	}
+	page := owner.want(http.StatusConflict, path, owner.keyed(path, url.Values{"value": {"5"}, "to": {"contact"},
+		"contact": {"ana@example.com"}, "how": {"paid"}, "reference": {"R-1"}, "first": {"Ana"}, "last": {"Diaz"},
+		"email": {"ana@example.com"}, "storefront": {examples.HarborStorefront}})).body
+	if !strings.Contains(page, "Until then, gifts can be printed.") || strings.Contains(page, paper) {
+		t.Errorf("the refusal is in words of the interface, or the choice is lost: %s", page)
+	}
+	sending := start(t, server.Config{Outbox: true})
+	if page := sending.joined("ann@example.com", staff.Owner).want(http.StatusOK, path, nil).body; strings.Contains(page,
+		paper) {
+		t.Errorf("the form begins with paper: %s", page)
+	}
+}

@@ -617,6 +617,12 @@ func TestWhoHasNothingToProveWithChoosesFirst(t *testing.T) {
 		t.Fatalf("nothing to prove with leads to %q", to)
 	}
 	ann.want(http.StatusSeeOther, harborConsole+"you/password", url.Values{"password": {words}})
+	page := ann.want(http.StatusOK, harborConsole+"confirm?to=staff", nil).body
+	if !strings.Contains(page, `name="password"`) || strings.Contains(page, `data-passkey`) || strings.Contains(page,
+		`name="code"`) {
+		t.Errorf("a member with a password alone is asked for more: %s", page)
+	}
+	ann.want(http.StatusSeeOther, harborConsole+"confirm", url.Values{"password": {words}, "to": {"staff"}})
 	ann.want(http.StatusOK, harborConsole+"staff/invite", url.Values{"email": {"x@example.com"}, "role": {"manager"}})
 }
 

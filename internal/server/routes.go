@@ -141,7 +141,7 @@ func (a *app) tills(mux *http.ServeMux) {
 func (a *app) console(mux *http.ServeMux) {
 	pages := console.Handler(console.Config{PublicURL: a.PublicURL, Service: a.service, Operations: a.api.Operations(),
 		Store: a.store, Directory: a.directory.Load, Keys: a.store.Keys(), Reading: a.api.Reading(), Beginner: beginner{a},
-		Email: a.carriers.email != nil, Provider: a.provider(), Log: a.Logger,
+		Email: a.carriers.email != nil, SMS: a.carriers.sms != nil, Provider: a.provider(), Log: a.Logger,
 		Setup: consolesetup.Config{Store: a.store, Directory: a.directory.Load, Refresh: a.seeSetup,
 			WebhooksAllow: a.WebhooksAllow, Sample: a.sample}})
 	mux.Handle(console.Path, pages)

@@ -46,7 +46,7 @@ type Config struct {
 	Keys       signin.Keys
 	Reading    *fair.Places // in which the books are read, here and for reports
 	Beginner   signin.Beginner
-	Email      bool             // the service sends e-mail
+	Email, SMS bool             // the service sends e-mail; SMS
 	Provider   *openid.Provider // of OpenID Connect; nil: there is none
 	Log        *slog.Logger
 	Setup      setup.Config
@@ -75,7 +75,7 @@ func Handler(c Config) http.Handler {
 func parts(c *Config) []desk.Part {
 	return []desk.Part{
 		today.Part(c.Store, c.Reading),
-		gifts.Part(c.Store, c.sample),
+		gifts.Part(c.Store, c.sample, c.Email || c.SMS),
 		stock.Part(c.Store),
 		reports.Part(c.Store),
 		moving.Part(),

@@ -29,11 +29,12 @@ var templates embed.FS
 type pages struct {
 	Store
 	Sample Sample
+	sends  bool // the service sends e-mail or SMS; else gifts are printed, but those of a test account
 }
 
-// Part is the pages about gifts.
-func Part(store Store, sample Sample) desk.Part {
-	f := &pages{store, sample}
+// Part is the pages about gifts. sends tells whether the service sends e-mail or SMS.
+func Part(store Store, sample Sample, sends bool) desk.Part {
+	f := &pages{store, sample, sends}
 	return desk.Part{Begins: true, Pages: slices.Concat(f.giftPages(), f.actionPages(), f.sendPages(),
 		f.manyPages()), Templates: templates}
 }

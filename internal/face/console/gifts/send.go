@@ -60,6 +60,9 @@ var typedInSend = []string{"value", "price", "how", "to", "contact", "recipient"
 // showSend shows the form; where it was refused, with what was typed and what is wrong with it.
 func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
 	shown := formOfSend(r)
+	if shown.Typed["to"] == "" && !f.sends && !r.Account.Test {
+		shown.Typed["to"] = onPaper
+	}
 	v := desk.View{Template: "send.html", Title: "console.send", Data: &shown}
 	if wrong != nil {
 		v.Status, shown.Wrong = wrong.Code.Status(), wrongInSend(r, wrong)
@@ -98,6 +101,7 @@ var fieldsOfSend = map[string]string{"value": "value", "pricePaid": "price", "re
 func wrongInSend(r *desk.Request, e *refusal.Error) (sentences []string) {
 	texts := r.Said(e)
 	for n, m := range e.Messages {
+		texts[n] = strings.Replace(texts[n], " (deliveryMethodID 3)", "", 1) // the interface's name of what the form has
 		path := m.Path + string(m.Field)
 		member := path[strings.LastIndexByte(path, '.')+1:]
 		if lacking := lackingIn(promotionOf(r), member); lacking != "" {

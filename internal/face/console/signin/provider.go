@@ -240,9 +240,12 @@ func (f *pages) notProven(r *desk.Request, q *asking, why error) (desk.View, err
 }
 
 // signInForm is a page for signing in with all ways to do so. Whoever signs in by something else proves nothing by the
-// provider before they are connected.
+// provider before they are connected. Whoever proves once more who they are is asked only for what they have.
 func (f *pages) signInForm(r *desk.Request, shown signInForm) signInForm {
-	shown.Passkeys = f.passkeys != nil
+	m := &r.Member
+	shown.Passkeys = f.passkeys != nil && (!shown.Confirm || len(m.Passkeys) > 0)
+	shown.Password = !shown.Confirm || m.Password != ""
+	shown.Code = !shown.Confirm || m.TOTP != nil
 	if f.Provider != nil && (!shown.Confirm || r.Member.OpenID != "" || !r.Member.Proves()) {
 		shown.Provider = f.Provider.Name()
 	}

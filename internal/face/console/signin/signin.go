@@ -72,6 +72,8 @@ type signInForm struct {
 	Wrong    string // why the last one was refused; "": it is the first
 	Email    string
 	Passkeys bool   // there may be some
+	Password bool   // there may be one
+	Code     bool   // and an authenticator beside it
 	Provider string // the OpenID Connect provider of the installation; "": there is none
 	Confirm  bool   // the member proves once more who they are
 	To       string
