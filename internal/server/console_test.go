@@ -606,8 +606,8 @@ func (s *service) unproven(token string) *browser {
 	return s.browser().take(old)
 }
 
-// TestWhoHasNothingToProveWithChoosesFirst: who came in by an invitation alone is not asked for a password that there is
-// not, but led to where they choose one; then they may go on.
+// TestWhoHasNothingToProveWithChoosesFirst: who came in by an invitation alone is not asked for a password that they do
+// not have, but led to where they choose one; then they may go on.
 func TestWhoHasNothingToProveWithChoosesFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t, server.Config{})

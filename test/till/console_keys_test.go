@@ -36,6 +36,18 @@ func (d *device) press(keys string) {
 	d.do(chromedp.KeyEvent(keys))
 }
 
+// hasty closes the dialog and presses "?" before the page is drawn without it: the focus is still in the dialog.
+const hasty = `(() => {
+	const keys = document.getElementById("keys");
+	keys.showModal();
+	keys.close();
+	const at = document.activeElement;
+	at.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+	const opened = keys.open;
+	keys.close();
+	return keys.contains(at) && opened;
+})()`
+
 // TestKeys: "/" searches, "?" shows the keys that this person has, "g" and a letter open a page; nothing of that while
 // somebody types, in a dialog, or after the keys were switched off.
 func TestKeys(t *testing.T) {
@@ -63,6 +75,9 @@ func TestKeys(t *testing.T) {
 	d.shows("h1", "Today")
 	d.do(chromedp.KeyEvent("\x1b"))
 	d.until("Escape does not close", `!document.getElementById("keys").open`)
+	if !js[bool](d, hasty) {
+		t.Error("keys do nothing from when the dialog closes until the page is drawn without it")
+	}
 	d.press("gx")
 	d.press("r")
 	d.shows("h1", "Today")

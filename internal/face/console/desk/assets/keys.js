@@ -25,7 +25,8 @@ function remember(value) {
 
 function press(event) {
   const { key, target } = event;
-  const typing = target.closest("input, textarea, select, [contenteditable]");
+  // A box of the dialog has the focus until the browser draws the page without the dialog: nobody types there any more.
+  const typing = !dialog.contains(target) && target.closest("input, textarea, select, [contenteditable]");
   if (!use.checked || typing || dialog.open || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   const went = going;
   going = false;
