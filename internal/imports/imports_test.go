@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
 	"boon.example/internal/base/phrase"
@@ -269,6 +270,26 @@ func TestALineIsReadWhole(t *testing.T) {
 	}
 	if s.Read != 2 || s.Taken != 2 || s.Total != 2550 || s.Pieces != 3 || lines[1].Contact != "+14155550132" {
 		t.Errorf("%+v, %+v", s, lines[1])
+	}
+}
+
+// TestFilesOfGermanAndSpanishSpreadsheets: their names of columns, separators, amounts, days and letters are read.
+func TestFilesOfGermanAndSpanishSpreadsheets(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"Kartennummer;Restguthaben;Gültig bis;Empfänger;Währung\r\nAAAA1111;1.250,50;31.12.2027;Jörg Maß;USD\r\n",
+		"Gutscheincode;Guthaben;Ablaufdatum;Empfänger\r\nAAAA1111;1250,50;31.12.2027;Jörg Maß\r\n",
+		"Número de tarjeta;Saldo;Válido hasta;Destinatario;Moneda\r\nAAAA1111;1.250,50;31.12.2027;Jörg Maß;USD\r\n",
+	} {
+		windows, err := charmap.Windows1252.NewEncoder().String(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, problems, _ := file(t, merchant.FromOther, strings.NewReader(windows))
+		if len(problems) > 0 || len(lines) != 1 || lines[0].Balance != 1250_50 || lines[0].Recipient != "Jörg Maß" ||
+			lines[0].ValidUntil.IsZero() {
+			t.Errorf("%q: %+v, %+v", in, lines, problems)
+		}
 	}
 }
 
