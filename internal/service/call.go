@@ -146,7 +146,7 @@ func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 const UploadDeadline = 10 * time.Minute
 
 // Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows. It
-// keeps no place from other calls meanwhile.
+// keeps no place from other calls meanwhile. Whether the caller still may make the call has to be asked: see StillMay.
 func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.CancelFunc, error) {
 	if media, _, _ := mime.ParseMediaType(c.HTTP.Header.Get("Content-Type")); media != "" && media != "text/csv" &&
 		media != "application/octet-stream" || c.HTTP.Header.Get("Content-Encoding") != "" {
@@ -175,14 +175,17 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 		c.Writer.Header().Set("Connection", "close")
 		return nil, nil, refusal.New(refusal.ValidationFailure, "The file did not arrive in full.")
 	}
+	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
+	return ctx, cancel, nil
+}
+
+// StillMay asks once more who calls, and refuses who may not make the call any more: in the minutes that a file takes
+// to come and to be checked, a key may be revoked, expire or be changed.
+func (c *Call) StillMay() error {
 	now := c.Now
 	defer func() { c.Now = now }()
 	c.Now = c.RealTime()
-	if err := c.authorize(&c.terms); err != nil { // the key may be revoked or have expired meanwhile
-		return nil, nil, err
-	}
-	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
-	return ctx, cancel, nil
+	return c.authorize(&c.terms)
 }
 
 // keeping is a writer that remembers why it failed: what is read may fail as well.

@@ -536,3 +536,36 @@ func TestImportIsConfirmedTwiceAtOnce(t *testing.T) {
 	while(func() { (<-waiting)(t.Context()) })
 	w.upload("expectCount=4&expectTotal=61.75", threeCards).refused(400, refusal.ValidationFailure, "file", "file")
 }
+
+// TestImportOfAKeyThatChangesMeanwhile: while a file is checked, which takes minutes, the key that brought it is
+// revoked or changed. Then nothing of the file is brought in, nor told.
+func TestImportOfAKeyThatChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*merchant.Key)
+		status int
+		code   refusal.Code
+	}{
+		"revoked":             {func(k *merchant.Key) { k.RevokedAt = time.Now() }, 401, refusal.Unauthenticated},
+		"lost its permission": {func(k *merchant.Key) { k.Permissions &^= merchant.MayImport }, 403, refusal.NotAuthorized},
+		"moved":               {func(k *merchant.Key) { k.Locations = []guid.ID{id(wharf)} }, 403, refusal.NotAuthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s twice
+			w := newWorld(t, func(c *config) { s.keptImports, c.Imports.Store = c.Imports.Store, &s })
+			w.declare(merchant.CodeForm{Digits: 16})
+			k := *w.directory.Load().Keys[merchant.HashKey(rotatedKey)]
+			was := k
+			for _, call := range []func(query, file string, headers ...string) reply{w.check, w.upload} {
+				w.addKeys(&was)
+				k = was
+				c.change(&k)
+				do := func() { w.addKeys(&k) }
+				s.meanwhile.Store(&do)
+				call("expectCount=3&expectTotal=61.75", threeCards, "Authorization", rotatedKey).refused(c.status, c.code)
+			}
+			w.get("/imports").want(200).has("imports", 0)
+		})
+	}
+}

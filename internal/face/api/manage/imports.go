@@ -196,7 +196,18 @@ func (c *Call) upload(inEarnest bool) (_ *uploaded, err error) {
 		return nil, err
 	}
 	u.ctx, u.ends = ctx, append(u.ends, cancel)
-	return u, u.check()
+	if err := c.mayStillImport(); err != nil {
+		return nil, err
+	}
+	return u, cmp.Or(u.check(), c.mayStillImport())
+}
+
+// mayStillImport refuses who may import no more by what holds now.
+func (c *Call) mayStillImport() error {
+	if err := c.StillMay(); err != nil {
+		return err
+	}
+	return c.mayImport()
 }
 
 // check finds out what the file comes to.
