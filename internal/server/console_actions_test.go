@@ -452,8 +452,10 @@ func TestWithoutGatewaysGiftsArePrinted(t *testing.T) {
 	s := start(t, server.Config{})
 	owner := s.joined("ann@example.com", staff.Owner)
 	const path, paper = harborConsole + "send", `value="paper" checked`
-	if page := owner.want(http.StatusOK, path, nil).body; !strings.Contains(page, paper) {
-		t.Errorf("the form begins with what is not there: %s", page)
+	for _, form := range []string{path, harborConsole + "many"} {
+		if page := owner.want(http.StatusOK, form, nil).body; !strings.Contains(page, paper) {
+			t.Errorf("the form begins with what is not there: %s", page)
+		}
 	}
 	page := owner.want(http.StatusConflict, path, owner.keyed(path, url.Values{"value": {"5"}, "to": {"contact"},
 		"contact": {"ana@example.com"}, "how": {"paid"}, "reference": {"R-1"}, "first": {"Ana"}, "last": {"Diaz"},

@@ -86,7 +86,7 @@ func (f *pages) showMany(r *desk.Request, wrong []string, status int) (desk.View
 	if err != nil {
 		return desk.View{}, service.Stored(err)
 	}
-	shown := manyShown{sendShown: formOfSend(r), Most: sendlist.MaxRows}
+	shown := manyShown{sendShown: f.formOfSend(r), Most: sendlist.MaxRows}
 	shown.Wrong = wrong
 	for n := range lists {
 		l := &lists[n]

@@ -59,10 +59,7 @@ var typedInSend = []string{"value", "price", "how", "to", "contact", "recipient"
 
 // showSend shows the form; where it was refused, with what was typed and what is wrong with it.
 func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, error) {
-	shown := formOfSend(r)
-	if shown.Typed["to"] == "" && !f.sends && !r.Account.Test {
-		shown.Typed["to"] = onPaper
-	}
+	shown := f.formOfSend(r)
 	v := desk.View{Template: "send.html", Title: "console.send", Data: &shown}
 	if wrong != nil {
 		v.Status, shown.Wrong = wrong.Code.Status(), wrongInSend(r, wrong)
@@ -71,7 +68,7 @@ func (f *pages) showSend(r *desk.Request, wrong *refusal.Error) (desk.View, erro
 }
 
 // formOfSend is the form, with what was typed into it.
-func formOfSend(r *desk.Request) sendShown {
+func (f *pages) formOfSend(r *desk.Request) sendShown {
 	shown := sendShown{Key: uuid.NewString(), Currency: r.Account.Currency.Code, Typed: map[string]string{},
 		Zone: r.Account.Zone.String()}
 	for n := range r.Account.Promotions {
@@ -84,6 +81,9 @@ func formOfSend(r *desk.Request) sendShown {
 	}
 	for _, name := range typedInSend {
 		shown.Typed[name] = r.HTTP.PostForm.Get(name)
+	}
+	if shown.Typed["to"] == "" && !f.sends && !r.Account.Test {
+		shown.Typed["to"] = onPaper
 	}
 	return shown
 }
