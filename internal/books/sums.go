@@ -103,25 +103,33 @@ func (s Sums) Sorted() []Key {
 }
 
 // Move adds a movement of a gift to the sums of each cube that it belongs to.
-func (s Sums) Move(t *Terms, m *Movement) {
+func (s Sums) Move(t *Terms, m *Movement) { s.MoveIn(nil, t, m) }
+
+// MoveIn is Move for some cubes; nil: all.
+func (s Sums) MoveIn(asked []Cube, t *Terms, m *Movement) {
 	k := Key{Line: string(m.Line), ProgramID: t.ProgramID, Promotional: t.Promotional, Item: t.Item, Currency: t.Currency}
 	of := Sum{Count: int64(m.Count), Value: m.Value}
+	add := func(k Key, of Sum) {
+		if asked == nil || slices.Contains(asked, k.Cube) {
+			s.Add(k, of)
+		}
+	}
 	if m.Line == "" {
 		k.Cube, k.Line, k.Sold, k.Month = Stock, string(m.State), m.Sold, m.Month
 		if m.Idle {
 			k.Cube = Idle
 		}
-		s.Add(k, of)
+		add(k, of)
 		return
 	}
 	places, months, keys := k, k, k
 	places.Cube, places.Sold, places.Place, places.VAT = Places, m.Sold, m.Place, t.VAT
 	months.Cube, months.Sold, months.Month = Months, m.Sold, m.Month
-	s.Add(places, Sum{of.Count, of.Value, m.Bonus})
-	s.Add(months, of)
+	add(places, Sum{of.Count, of.Value, m.Bonus})
+	add(months, of)
 	switch m.Line {
 	case LineRedeemed, LineCashedOut, LineGivenBack, LineCashGivenBack:
 		keys.Cube, keys.Place, keys.KeyID = Keys, m.Place, m.Key
-		s.Add(keys, of)
+		add(keys, of)
 	}
 }

@@ -57,6 +57,8 @@ func (a *app) list() []jobs.Job {
 			Failed: "gifts that expire could not be told of"},
 		{Name: "close-books", Every: closing.Every, Pause: closing.Pause, Batch: a.yielding(a.closer().Batches()),
 			Failed: "days could not be closed in the books; reports read their entries"},
+		{Name: "sum-open-days", Every: closing.SumEvery, Pause: closing.Pause, Batch: a.yielding(a.summer().Batches()),
+			Failed: "days that are open could not be summed up; reports read their entries"},
 		{Name: "check-books", Every: closing.CheckEvery, Pause: closing.Pause, Batch: a.yielding(a.bookChecker().Batches()),
 			Failed: "CLOSED DAYS IN THE BOOKS ARE NOT WHAT THEIR ENTRIES SAY, or could not be checked"},
 		{Name: "erase-people", Every: retention.Every, Batch: a.retention().Batch,
@@ -114,6 +116,11 @@ func (a *app) sender() *consolegifts.Sender {
 // closer closes days in the books.
 func (a *app) closer() *closing.Closer {
 	return &closing.Closer{Store: a.store, Directory: a.directory.Load, Logger: a.Logger}
+}
+
+// summer sums up open days for reports.
+func (a *app) summer() *closing.Summer {
+	return &closing.Summer{OpenDays: a.store, Directory: a.directory.Load}
 }
 
 // bookChecker checks closed days in the books.

@@ -180,7 +180,7 @@ func (k *shopkeeper) sumUp(until, wrong time.Time) (steps int) {
 	position, err := k.s.Drawn(k.t.Context())
 	must(k.t, err)
 	for more := true; more; steps++ {
-		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(10*time.Second), position, wrong)
+		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(5*time.Second), position, wrong)
 		must(k.t, err)
 	}
 	return steps - 1

@@ -11,7 +11,7 @@ import (
 // Heads gives the newest rows of the newest hash chains, the newest chain first. Each began with the heads of those
 // before it.
 func (s *Store) Heads(ctx context.Context) (heads []books.Head, err error) {
-	heads, err = db.CollectLong(ctx, s.db, selectWriters.Each, []any{lastID, notedHeads},
+	heads, err = db.CollectLong(ctx, s.db, nil, selectWriters.Each, []any{lastID, notedHeads},
 		func(from db.Scanner) (h books.Head, err error) { return h, from.Scan(db.ScanID(&h.Chain)) })
 	for n := range heads {
 		if err == nil {

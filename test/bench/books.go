@@ -34,7 +34,7 @@ const (
 	booksShops    = 20
 	booksDays     = 365       // over which the gifts were sold
 	dayEntries    = 1_000_000 // of the day whose closing is measured
-	booksTills    = 2_000     // gifts that tills redeem meanwhile
+	booksTills    = 20_000    // gifts that tills redeem meanwhile
 	entriesOfGift = 4
 	checkedDays   = 1         // of those that were summed up past the service
 	booksWritten  = "written" // a file that says that all gifts of a kept store are there

@@ -15,16 +15,15 @@
 // (idle_in_transaction_session_timeout). The embedded database dates entries while it holds the lock for writing, and
 // Drawn waits for that lock. And the clocks of instances differ by less than what After leaves beside that.
 //
-// Where the clock was set back, entries are dated in the past again, and their ids go on from where they were. What was
-// summed up in memory is forgotten then, and ids are read up to what the clock had said.
-//
 // The first round of a process closes what ended days ago at once, as after an upgrade, since reports wait for it.
 package closing
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
+	"maps"
 	"time"
 
 	"boon.example/internal/books"
@@ -45,23 +44,22 @@ const After = books.Skew
 // old is how long a day has ended that the first round of a process closes.
 const old = 48 * time.Hour
 
-// Store keeps the books.
-type Store interface {
+// Positions are those of events, and the clocks by which these are dated.
+type Positions interface {
 	Clock(ctx context.Context, account guid.ID) (merchant.Clock, error)
 	// Drawn is the newest position of an event that was drawn, and Committed whether all up to one are committed that
 	// ever will be.
 	Drawn(ctx context.Context) (int64, error)
 	Committed(ctx context.Context, position int64) (bool, error)
+}
+
+// Store keeps the books.
+type Store interface {
+	Positions
 	// NextDay is the first day of an account that is not closed; ok is false where it has no entry.
 	NextDay(ctx context.Context, account *merchant.Account) (day books.Day, ok bool, err error)
 	// CloseDay closes a day, unless somebody else has, or an import appeared or disappeared while it was worked out.
 	CloseDay(ctx context.Context, account *merchant.Account, day books.Day, now time.Time) (closed bool, err error)
-	// SumUp sums up, in memory, some more of the day that is open, of what is dated well before an instant at which a
-	// position was noted. Where the clock was set back, wrong is what it had said.
-	SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64, wrong time.Time) (more bool,
-		err error)
-	// ForgetOpenDays forgets what SumUp has summed up.
-	ForgetOpenDays()
 }
 
 // Closer closes the days of all accounts.
@@ -72,25 +70,36 @@ type Closer struct {
 	Now       func() time.Time // nil: the machine's clock
 
 	noted note
-	seen  time.Time // what the clock said last
-	wrong time.Time // the latest time that the clock had said when it was set back; zero: it never was
+	clock wallClock
 	told  time.Time // when the log was last told how far a long work has come
 }
 
-// note is what a round noted for the next one.
+// note is what a round noted for itself or for the next one.
 type note struct {
 	position int64
 	at       time.Time                 // by the machine's clock; zero: nothing is noted
 	ahead    map[guid.ID]time.Duration // the clocks of test accounts
 }
 
-// due is an account with the instant up to which its days may be closed. Times are by its clock.
+// wallClock is the clock of the machine, which somebody may set back.
+type wallClock struct {
+	seen  time.Time // what it said last
+	wrong time.Time // the latest time that it had said when it was set back; zero: it never was
+}
+
+// look looks at what the clock says, and reports whether it was set back since it was looked at before.
+func (c *wallClock) look(now time.Time) (setBack bool) {
+	if setBack = now.Before(c.seen); setBack && c.seen.After(c.wrong) {
+		c.wrong = c.seen
+	}
+	c.seen = now
+	return setBack
+}
+
+// due is an account with the instant, by its clock, up to which its days may be closed.
 type due struct {
-	account  *merchant.Account
-	until    time.Time
-	noted    time.Time // when position was noted, up to which all is committed
-	position int64
-	wrong    time.Time // zero: the clock was never set back
+	account *merchant.Account
+	until   time.Time
 }
 
 // Batches makes the batches of the job.
@@ -105,66 +114,50 @@ func (c *Closer) Batches() func(context.Context) (done int, more bool, err error
 // of then go on: a clock that was set back says the same times again soon, and a later round would not see it any more.
 func (c *Closer) begin(ctx context.Context) (all []due, err error) {
 	now := c.Now().Round(0) // of the wall clock alone: by Go's other clock, the wall clock is never set back
-	if now.Before(c.seen) {
-		if c.ForgetOpenDays(); c.seen.After(c.wrong) {
-			c.wrong = c.seen
-		}
-		c.seen = now
-		c.noted, err = c.note(ctx, now)
+	accounts := c.Directory().Accounts
+	if c.clock.look(now) {
+		c.noted, err = takeNote(ctx, c.Store, now, maps.Values(accounts))
 		return nil, err // entries that are dated before what was noted until now may follow
 	}
-	c.seen = now
 	before, after := c.noted, After
 	if !before.at.IsZero() {
 		if over, err := c.Committed(ctx, before.position); err != nil || !over {
 			return nil, err
 		}
 	}
-	noted, err := c.note(ctx, now)
-	if err != nil {
+	if c.noted, err = takeNote(ctx, c.Store, now, maps.Values(accounts)); err != nil {
+		c.noted = before
 		return nil, err
-	}
-	c.noted = noted
-	over, err := c.Committed(ctx, noted.position)
-	if err != nil {
-		return nil, err
-	}
-	newest := before
-	if over {
-		newest = noted
 	}
 	if before.at.IsZero() { // what is committed now is all of days that ended long ago
-		if !over {
-			return nil, nil
+		if over, err := c.Committed(ctx, c.noted.position); err != nil || !over {
+			return nil, err
 		}
-		before, after = note{at: noted.at}, old
+		before, after = note{at: c.noted.at}, old
 	}
-	for id, account := range c.Directory().Accounts {
+	for id, account := range accounts {
 		if ahead, known := before.ahead[id]; known || !account.Test {
-			d := due{account: account, until: before.at.Add(ahead - after), noted: newest.at.Add(newest.ahead[id]),
-				position: newest.position}
-			if !c.wrong.IsZero() {
-				d.wrong = c.wrong.Add(ahead)
-			}
-			all = append(all, d)
+			all = append(all, due{account, before.at.Add(ahead - after)})
 		}
 	}
 	return all, nil
 }
 
-// note notes what may be closed once the transactions of now are over. The time is from before the position.
-func (c *Closer) note(ctx context.Context, now time.Time) (n note, err error) {
+// takeNote notes up to where all is written once the transactions of now are over. The time is from before the
+// position.
+func takeNote(ctx context.Context, from Positions, now time.Time, accounts iter.Seq[*merchant.Account]) (n note,
+	err error) {
 	n = note{at: now, ahead: map[guid.ID]time.Duration{}}
-	for id, account := range c.Directory().Accounts {
+	for account := range accounts {
 		if account.Test {
-			clock, err := c.Clock(ctx, id)
+			clock, err := from.Clock(ctx, account.ID)
 			if err != nil {
 				return note{}, err
 			}
-			n.ahead[id] = clock.Ahead
+			n.ahead[account.ID] = clock.Ahead
 		}
 	}
-	if n.position, err = c.Drawn(ctx); err != nil {
+	if n.position, err = from.Drawn(ctx); err != nil {
 		return note{}, err
 	}
 	return n, nil
@@ -173,12 +166,8 @@ func (c *Closer) note(ctx context.Context, now time.Time) (n note, err error) {
 // close closes the next day of an account, if it is due.
 func (c *Closer) close(ctx context.Context, d due) (done int, more bool, err error) {
 	day, ok, err := c.NextDay(ctx, d.account)
-	if err != nil || !ok {
+	if err != nil || !ok || day.Until.After(d.until) {
 		return 0, false, err
-	}
-	if day.Until.After(d.until) { // reports of a busy account need not read the entries of the whole day
-		more, err := c.SumUp(ctx, d.account, d.noted, d.position, d.wrong)
-		return 0, more, err
 	}
 	closed, err := c.CloseDay(ctx, d.account, day, c.Now())
 	if err != nil {

@@ -220,6 +220,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	for closed := 0; closed < 4; { // the tenth is open; others on the server may be busy
 		closed += someday(t, batch)
 	}
+	sums := (&closing.Summer{OpenDays: s, Now: c.Now, Directory: c.Directory}).Batches()
 	said := now // the latest time that the clock has said: ids do not go back
 	sell := func() {
 		t.Helper()
@@ -230,7 +231,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 			issueBy(t, s, account, now, said)
 			sold = append(sold, now)
 			now = now.Add(time.Minute)
-			round(t, batch)
+			round(t, sums)
 			want := 0
 			for _, at := range sold {
 				if at.Before(now) {
@@ -244,8 +245,57 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	}
 	sell()
 	now = now.Add(-30 * time.Minute)
-	round(t, batch)
+	round(t, sums)
 	sell()
+}
+
+// summed notes of which accounts SumUp was asked.
+type summed struct {
+	*store.Store
+	accounts []guid.ID
+}
+
+func (s *summed) SumUp(ctx context.Context, a *merchant.Account, noted time.Time, position int64,
+	wrong time.Time) (bool, error) {
+	s.accounts = append(s.accounts, a.ID)
+	return s.Store.SumUp(ctx, a, noted, position, wrong)
+}
+
+// TestWhoAsksIsSummedUpSooner: each minute the open days of all accounts are summed up, and meanwhile those that
+// somebody asked about.
+func TestWhoAsksIsSummedUpSooner(t *testing.T) {
+	t.Parallel()
+	s, account := opened(t, pgtest.Database(t))
+	quiet := &merchant.Account{ID: guid.ID(uuid.New()), Currency: account.Currency, Zone: time.UTC}
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	issue(t, s, account, now)
+	issue(t, s, quiet, now)
+	under := &summed{Store: s}
+	batch := (&closing.Summer{OpenDays: under, Now: func() time.Time { return now },
+		Directory: func() *merchant.Directory {
+			return &merchant.Directory{Accounts: map[guid.ID]*merchant.Account{account.ID: account, quiet.ID: quiet}}
+		}}).Batches()
+	// after does a round after a while, and gives how many accounts had a turn; others on the server may be busy.
+	after := func(d time.Duration, want int) {
+		t.Helper()
+		now = now.Add(d)
+		for under.accounts = nil; ; {
+			if round(t, batch); len(under.accounts) >= want {
+				break
+			}
+		}
+		if len(under.accounts) != want || want == 1 && under.accounts[0] != account.ID {
+			t.Errorf("%d accounts had a turn, want %d", len(under.accounts), want)
+		}
+	}
+	after(0, 2)
+	after(closing.SumEvery, 0)
+	issued(t, s, account, now.Add(time.Hour))
+	after(closing.SumEvery, 1)
+	after(closing.SumEvery, 1)
+	after(closing.Every, 2)
+	after(-time.Hour, 0)
+	after(closing.SumEvery, 2)
 }
 
 // issued is how many gifts the books have that were made before an instant.

@@ -43,23 +43,23 @@ func (d *DB) Read(ctx context.Context, batches []Batch) error { return d.backend
 func Collect[T any](
 	ctx context.Context, d *DB, query string, args []any, scan func(Scanner) (T, error),
 ) (list []T, err error) {
-	return collect(ctx, d, d.Retry, query, args, scan)
+	return collect(ctx, d, d.Retry, nil, query, args, scan)
 }
 
 // CollectLong is Collect with LongTimeout, where the database has a timeout: for what reads much, and nobody waits
-// for at a counter.
+// for at a counter. The list takes the memory of another one, which is used no more; nil: it gets its own.
 func CollectLong[T any](
-	ctx context.Context, d *DB, query string, args []any, scan func(Scanner) (T, error),
+	ctx context.Context, d *DB, into []T, query string, args []any, scan func(Scanner) (T, error),
 ) (list []T, err error) {
-	return collect(ctx, d, d.RetryLong, query, args, scan)
+	return collect(ctx, d, d.RetryLong, into, query, args, scan)
 }
 
 func collect[T any](
-	ctx context.Context, d *DB, retry func(context.Context, func(context.Context) error) error, query string, args []any,
-	scan func(Scanner) (T, error),
+	ctx context.Context, d *DB, retry func(context.Context, func(context.Context) error) error, into []T, query string,
+	args []any, scan func(Scanner) (T, error),
 ) (list []T, err error) {
 	err = retry(ctx, func(ctx context.Context) error {
-		list = nil // it may be the second try
+		list = into[:0] // it may be the second try
 		return d.each(ctx, query, args, func(rows *sql.Rows) error {
 			item, err := scan(rows)
 			list = append(list, item)

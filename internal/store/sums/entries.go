@@ -46,7 +46,7 @@ func (b *Books) eachOf(ctx context.Context, account *merchant.Account, days book
 	zone := zoneOf(account)
 	f := &books.Folder{Month: func(at time.Time) int { return days.Month(at, zone) },
 		Read: func(id guid.ID) (books.Terms, []gift.Entry, error) {
-			gifts, err := b.gifts(ctx, account.ID, []guid.ID{id})
+			gifts, err := b.gifts(ctx, account.ID, []guid.ID{id}, &reading{})
 			if err == nil && len(gifts) == 0 {
 				err = fmt.Errorf("gift %s, which value was transferred from, does not exist", id)
 			}
@@ -55,8 +55,9 @@ func (b *Books) eachOf(ctx context.Context, account *merchant.Account, days book
 			}
 			return gifts[0].Terms, gifts[0].history, nil
 		}}
+	r := &reading{}
 	for ids := range slices.Chunk(touched, b.together()) {
-		gifts, err := b.gifts(ctx, account.ID, ids)
+		gifts, err := b.gifts(ctx, account.ID, ids, r)
 		if err != nil {
 			return err
 		}
@@ -110,16 +111,16 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	if !from.IsZero() {
 		after = gift.IDsFrom(from)
 	}
-	err := b.eachID(ctx, account, after, before, func(e *gift.Entry) {
-		if counted(e.Kind) && !e.At.Before(from) && e.At.Before(until) {
-			found[e.VoucherID] = true
+	err := b.eachID(ctx, account, after, before, func(e *mark) {
+		if counted(e.kind) && !e.at.Before(from) && e.at.Before(until) {
+			found[e.gift] = true
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	args := []any{db.KeyOf(account), max(0, from.UnixMicro()), until.UnixMicro(), longestGrace.Microseconds()}
-	ends, err := db.CollectLong(ctx, b.db, selectEnds, args,
+	ends, err := db.CollectLong(ctx, b.db, nil, selectEnds, args,
 		func(from db.Scanner) (id guid.ID, err error) { return id, from.Scan(db.ScanID(&id)) })
 	if err != nil {
 		return nil, fmt.Errorf("reading which gifts of account %s ended: %w", account, err)
@@ -135,23 +136,32 @@ func (b *Books) touched(ctx context.Context, account guid.ID, from, until time.T
 	return all, nil
 }
 
-// eachID tells of the entries of an account with ids after one and before another one: id, gift, kind and time.
-func (b *Books) eachID(ctx context.Context, account, after, before guid.ID, tell func(*gift.Entry)) error {
+// mark is what of an entry says whether a time counts it.
+type mark struct {
+	id, gift guid.ID
+	kind     gift.Kind
+	at       time.Time
+}
+
+// eachID tells of the entries of an account with ids after one and before another one.
+func (b *Books) eachID(ctx context.Context, account, after, before guid.ID, tell func(*mark)) error {
+	var entries []mark
 	for n := page; n == page; {
 		args := []any{db.KeyOf(account), db.KeyOf(after), db.KeyOf(before), page}
-		entries, err := db.CollectLong(ctx, b.db, selectTouched, args,
-			func(from db.Scanner) (e gift.Entry, err error) {
-				err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Kind, db.ScanTime(&e.At))
-				return e, err
+		all, err := db.CollectLong(ctx, b.db, entries, selectTouched, args,
+			func(from db.Scanner) (m mark, err error) {
+				err = from.Scan(db.ScanID(&m.id), db.ScanID(&m.gift), &m.kind, db.ScanTime(&m.at))
+				return m, err
 			})
 		if err != nil {
 			return fmt.Errorf("reading the entries of account %s: %w", account, err)
 		}
+		entries = all
 		for i := range entries {
 			tell(&entries[i])
 		}
 		if n = len(entries); n > 0 {
-			after = entries[n-1].ID
+			after = entries[n-1].id
 		}
 	}
 	return nil
@@ -231,10 +241,17 @@ var selectHistories = db.Text{
 		FROM e ORDER BY e.voucher_id, e.seq`,
 }
 
+// reading is the memory into which gifts are read, some after the others: what was read before is used no more.
+type reading struct {
+	gifts     []told
+	entries   []gift.Entry
+	histories map[guid.ID][]gift.Entry // parts of entries
+}
+
 // gifts reads gifts of an account with their histories.
-func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all []told, err error) {
+func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID, r *reading) (all []told, err error) {
 	args := []any{db.KeyOf(account), b.keys(ids)}
-	all, err = db.CollectLong(ctx, b.db, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
+	all, err = db.CollectLong(ctx, b.db, r.gifts, b.db.Text(selectGifts), args, func(from db.Scanner) (g told, err error) {
 		t := &g.Terms
 		err = from.Scan(db.ScanID(&t.ID), db.ScanID(&t.ProgramID), &t.Promotional, &t.Item, &t.Currency.Code,
 			&t.Currency.Decimals, db.ScanTime(&t.ValidUntil), &t.GraceDays, &t.Worth.Pieces, &t.Worth.Money, &t.VAT.Treatment,
@@ -244,7 +261,7 @@ func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all 
 	if err != nil {
 		return nil, fmt.Errorf("reading gifts of account %s: %w", account, err)
 	}
-	entries, err := db.CollectLong(ctx, b.db, b.db.Text(selectHistories), args,
+	entries, err := db.CollectLong(ctx, b.db, r.entries, b.db.Text(selectHistories), args,
 		func(from db.Scanner) (e gift.Entry, err error) {
 			err = from.Scan(db.ScanID(&e.ID), db.ScanID(&e.VoucherID), &e.Seq, &e.Kind, &e.Delta, &e.Balance,
 				db.ScanTime(&e.At), db.ScanID(&e.Actor.KeyID), db.ScanID(&e.Actor.LocationID), db.ScanID(&e.Reverses),
@@ -254,13 +271,21 @@ func (b *Books) gifts(ctx context.Context, account guid.ID, ids []guid.ID) (all 
 	if err != nil {
 		return nil, fmt.Errorf("reading histories of account %s: %w", account, err)
 	}
-	histories := map[guid.ID][]gift.Entry{}
-	for _, e := range entries {
-		histories[e.VoucherID] = append(histories[e.VoucherID], e)
+	r.gifts, r.entries = all, entries
+	if r.histories == nil {
+		r.histories = map[guid.ID][]gift.Entry{}
+	}
+	clear(r.histories)
+	for len(entries) > 0 { // they are in the order of their gifts
+		id, n := entries[0].VoucherID, 1
+		for n < len(entries) && entries[n].VoucherID == id {
+			n++
+		}
+		r.histories[id], entries = entries[:n:n], entries[n:]
 	}
 	for n := range all {
 		g := &all[n]
-		if g.history = histories[g.ID]; g.Worth.Pieces == 0 && len(g.history) > 0 { // it is no card of a stock
+		if g.history = r.histories[g.ID]; g.Worth.Pieces == 0 && len(g.history) > 0 { // it is no card of a stock
 			g.Worth.Pieces = g.history[0].Balance
 		}
 	}

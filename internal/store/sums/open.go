@@ -36,6 +36,7 @@ type openDays struct {
 	known map[guid.ID]*begun
 	works map[guid.ID]*work         // that SumUp has begun
 	lags  map[guid.ID]time.Duration // where it is not leastLag
+	asked map[guid.ID]time.Time     // when somebody asked about the open day last
 	// epoch is how often all were forgotten: nothing of before is kept that is being worked out meanwhile.
 	epoch int
 }
@@ -49,12 +50,31 @@ type work struct {
 }
 
 const (
-	step     = 2_000            // entries that are worth it, and gifts that are summed up at a time
-	mostWork = 100              // times as many entries are looked at together, as finding them means passing over others
-	mostSums = 100_000          // that are in memory, of all accounts: some 30 MB
-	leastLag = 10 * time.Second // ends a beginning before its position was noted, so that nothing overtakes it
+	step     = 500             // entries that are worth it, and gifts that are summed up at a time
+	mostWork = 400             // times as many entries are looked at together, as finding them means passing over others
+	mostSums = 100_000         // that are in memory, of all accounts: some 30 MB
+	leastLag = 5 * time.Second // ends a beginning before its position was noted, so that nothing overtakes it
 	mostLag  = books.Skew + 2*time.Minute
+	lately   = 5 * time.Minute // whoever asked about an open day may do so again
 )
+
+// ask notes that somebody asks about the open day of an account.
+func (o *openDays) ask(account guid.ID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.asked == nil {
+		o.asked = map[guid.ID]time.Time{}
+	}
+	o.asked[account] = time.Now()
+}
+
+// AskedLately are the accounts whose open day somebody asked about in the last minutes.
+func (b *Books) AskedLately() []guid.ID {
+	b.open.mu.Lock()
+	defer b.open.mu.Unlock()
+	maps.DeleteFunc(b.open.asked, func(_ guid.ID, at time.Time) bool { return time.Since(at) > lately })
+	return slices.Collect(maps.Keys(b.open.asked))
+}
 
 // of is the beginning of an open day; nil: none is known, or an import has appeared or disappeared since.
 func (o *openDays) of(account guid.ID, day books.Day, flips int64) *begun {
@@ -157,7 +177,7 @@ func (b *Books) openDay(ctx context.Context, account *merchant.Account, days boo
 		return days[n-1].Next(zoneOf(account)), true, nil
 	}
 	const first = `SELECT e.made_at FROM entry AS e WHERE e.account_id = $1 ORDER BY e.id LIMIT 1`
-	found, err := db.CollectLong(ctx, b.db, first, []any{db.KeyOf(account.ID)},
+	found, err := db.CollectLong(ctx, b.db, nil, first, []any{db.KeyOf(account.ID)},
 		func(from db.Scanner) (at time.Time, err error) {
 			err = from.Scan(db.ScanTime(&at))
 			return at, err
@@ -175,6 +195,9 @@ func (b *Books) openDay(ctx context.Context, account *merchant.Account, days boo
 // the open day from memory, of the rest by entries.
 func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, open opened, from, until time.Time,
 	tell func(day int, k books.Key, s books.Sum) error) error {
+	if until.After(open.day.From) {
+		b.open.ask(a.Account.ID)
+	}
 	known, err := b.beginning(ctx, a.Account.ID, open, from, until)
 	if err != nil {
 		return err
@@ -238,12 +261,13 @@ func (b *Books) overtaken(ctx context.Context, account guid.ID, known *begun) (b
 
 // SumUp sums up some more of the beginning of an account's open day, and keeps the sums in memory: of what is dated
 // well before an instant at which a position was noted, up to which all is committed by now. more reports whether there
-// is more to sum up; an account with few entries has none. Where the clock of the account was set back, wrong is what
-// it had said: ids go on from there.
+// is more to sum up; an account with few entries has none, nor has a day that ended so long ago that it is closed soon.
+// Where the clock of the account was set back, wrong is what it had said: ids go on from there. It is called by one
+// goroutine at a time.
 func (b *Books) SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64,
 	wrong time.Time) (more bool, err error) {
 	day, ok, err := b.NextDay(ctx, account)
-	if err != nil || !ok {
+	if err != nil || !ok || !day.Until.After(noted.Add(-mostLag)) {
 		return false, err
 	}
 	flips, err := b.flips(ctx, account.ID)
@@ -323,7 +347,7 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 AND e.made_at >= $4 ORDER BY e.id LIMIT 1 OFFSET $5`
 	for _, entries := range []int{b.Step, mostWork * b.Step} {
 		args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), entries - 1}
-		found, err := db.CollectLong(ctx, b.db, nth, args,
+		found, err := db.CollectLong(ctx, b.db, nil, nth, args,
 			func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
 		if err != nil {
 			return end, false, fmt.Errorf("reading the newest entries of account %s: %w", account, err)

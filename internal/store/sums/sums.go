@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"boon.example/internal/books"
@@ -65,7 +64,7 @@ func (b *Books) newestDay(ctx context.Context, account guid.ID) (books.Days, err
 }
 
 func (b *Books) days(ctx context.Context, account guid.ID, query string, args ...any) (books.Days, error) {
-	days, err := db.CollectLong(ctx, b.db, query, args, func(from db.Scanner) (d books.Day, err error) {
+	days, err := db.CollectLong(ctx, b.db, nil, query, args, func(from db.Scanner) (d books.Day, err error) {
 		err = from.Scan(&d.Number, db.ScanTime(&d.From), db.ScanTime(&d.Until))
 		return d, err
 	})
@@ -293,9 +292,9 @@ func (b *Books) late(ctx context.Context, account guid.ID, days books.Days) (lat
 		return nil, nil
 	}
 	late = map[int]bool{}
-	err = b.eachID(ctx, account, gift.IDsFrom(days[0].From), lastID, func(e *gift.Entry) {
-		if day, ok := days.Of(e.At); ok {
-			if end := idsOf(day.Until); bytes.Compare(e.ID[:], end[:]) >= 0 {
+	err = b.eachID(ctx, account, gift.IDsFrom(days[0].From), lastID, func(e *mark) {
+		if day, ok := days.Of(e.at); ok {
+			if end := idsOf(day.Until); bytes.Compare(e.id[:], end[:]) >= 0 {
 				late[day.Number] = true
 			}
 		}
@@ -487,18 +486,26 @@ func (b *Books) eachEntry(ctx context.Context, a *books.Asked, days books.Days, 
 		before = lastID
 	}
 	zone := zoneOf(a.Account)
-	return b.eachMovement(ctx, a.Account, days, from, until, before, func(t *books.Terms, m *books.Movement) error {
-		one := books.Sums{}
-		one.Move(t, m)
-		for k, s := range one {
-			if slices.Contains(a.Cubes, k.Cube) {
-				if err := tell(days.Number(m.At, zone), k, s); err != nil {
-					return err
-				}
-			}
+	byDay := map[int]books.Sums{}
+	err := b.eachMovement(ctx, a.Account, days, from, until, before, func(t *books.Terms, m *books.Movement) error {
+		day := days.Number(m.At, zone)
+		if byDay[day] == nil {
+			byDay[day] = books.Sums{}
 		}
+		byDay[day].MoveIn(a.Cubes, t, m)
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for day, sums := range byDay {
+		for k, s := range sums {
+			if err := tell(day, k, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Days are closed within some minutes after their end. When the newest closed day ended longer ago than onTime, as
