@@ -465,6 +465,7 @@ var arrows = map[string][]string{
 		"internal/merchant",
 	},
 	"internal/intake": {
+		"internal/base/nice",
 		"internal/books",
 		"internal/contact",
 		"internal/event",

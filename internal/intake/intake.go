@@ -603,10 +603,11 @@ func (w *writer) write(ctx context.Context) error {
 	if err := w.group(ctx); err != nil {
 		return fmt.Errorf("writing gifts of import %s: %w", w.m.ID, err)
 	}
-	pause := w.pace.wrote(time.Since(begun), w.CommitTime())
+	took := time.Since(begun)
+	w.pace.wrote(took, w.CommitTime())
 	w.gifts, w.entries = w.gifts[:0], w.entries[:0]
 	w.order.Progress("gifts written", w.m.Staged, w.total)
-	rest := time.NewTimer(pause)
+	rest := time.NewTimer(restAfter(ctx, took))
 	defer rest.Stop()
 	select {
 	case <-rest.C:

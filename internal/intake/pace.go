@@ -1,6 +1,11 @@
 package intake
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"boon.example/internal/base/nice"
+)
 
 // How many gifts are written at once: as many as take about so long.
 const (
@@ -18,11 +23,10 @@ const (
 type pace struct{ size int }
 
 // wrote takes note of a group that was written, and of how long a commit takes where others wait for it (0: nobody
-// does). It gives how long to pause: as long as the group took, so that others come to their turn. Where a commit alone
-// takes longer than tills should wait for a group, they wait for each other's commits as well; so the gifts may take
-// half as long as that, lest there be a commit for each. Where nobody waits for groups, those that are dear, such as
-// with a database far away, grow.
-func (p *pace) wrote(took, commit time.Duration) (rest time.Duration) {
+// does). Where a commit alone takes longer than tills should wait for a group, they wait for each other's commits as
+// well; so the gifts may take half as long as that, lest there be a commit for each. Where nobody waits for groups,
+// those that are dear, such as with a database far away, grow.
+func (p *pace) wrote(took, commit time.Duration) {
 	aim := beside
 	switch {
 	case commit > 0:
@@ -33,5 +37,17 @@ func (p *pace) wrote(took, commit time.Duration) (rest time.Duration) {
 	fits := int(int64(p.size) * int64(aim) / max(int64(took), 1)) // by this group, which may be an odd one
 	p.size = min(max(fits, p.size/2), p.size+p.size/2)
 	p.size = min(max(p.size, leastGroup), mostGroup)
+}
+
+// restAfter is how long an import pauses after a group that took so long. While tills call, it leaves two thirds of the
+// time to them. While none does, it pauses for a moment only: the first till that calls again waits for one group.
+// Where nobody knows, as in a process of its own, it pauses for as long as the group took.
+func restAfter(ctx context.Context, took time.Duration) time.Duration {
+	switch tills, known := nice.Others(ctx); {
+	case tills:
+		took *= 2
+	case known:
+		took /= 4
+	}
 	return min(took, longRest)
 }

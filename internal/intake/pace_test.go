@@ -1,8 +1,11 @@
 package intake
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"boon.example/internal/base/nice"
 )
 
 // disk writes groups of gifts.
@@ -24,10 +27,8 @@ func (d *disk) run(t *testing.T, p *pace) (longest time.Duration, rate float64) 
 		if d.waits {
 			commit = d.commit
 		}
-		rest := p.wrote(took, commit)
-		if rest != min(took, longRest) {
-			t.Fatalf("a group took %s, and the rest after it %s", took, rest)
-		}
+		p.wrote(took, commit)
+		rest := restAfter(t.Context(), took)
 		if n >= settled {
 			longest, gifts, in = max(longest, took), gifts+size, in+took+rest
 		}
@@ -75,6 +76,26 @@ func TestPace(t *testing.T) {
 	for range 1000 {
 		if p.wrote(time.Minute, time.Millisecond); p.size < 1 {
 			t.Fatal("nothing is written any more")
+		}
+	}
+}
+
+// TestRestAfter: while tills call, an import leaves them most of the time; while none does, little.
+func TestRestAfter(t *testing.T) {
+	t.Parallel()
+	tills := func(call bool) context.Context { return nice.Background(t.Context(), func() bool { return call }) }
+	for _, c := range []struct {
+		when       string
+		ctx        context.Context
+		took, want time.Duration
+	}{
+		{"tills call", tills(true), 2 * time.Millisecond, 4 * time.Millisecond},
+		{"no till calls", tills(false), 2 * time.Millisecond, 500 * time.Microsecond},
+		{"nobody knows", t.Context(), 2 * time.Millisecond, 2 * time.Millisecond},
+		{"a long group", tills(true), time.Second, longRest},
+	} {
+		if got := restAfter(c.ctx, c.took); got != c.want {
+			t.Errorf("%s: after %s it pauses for %s, want %s", c.when, c.took, got, c.want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/jwks"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/base/openid"
 	"boon.example/internal/face/agent"
 	"boon.example/internal/face/api"
@@ -71,7 +72,9 @@ func (a *app) faces() http.Handler {
 // imports has gifts of other systems be written beside the calls.
 func (a *app) imports() manage.ImportConfig {
 	return manage.ImportConfig{Store: a.store, Folder: a.Data,
-		Background: func(run func(context.Context)) { a.background.Go(func() { run(a.running) }) },
+		Background: func(run func(context.Context)) {
+			a.background.Go(func() { run(nice.Background(a.running, a.admission.Busy)) })
+		},
 		Failed: func(account, importID guid.ID, err error) {
 			a.Logger.Error("an import stopped", "account", account, "import", importID, "error", err)
 		}}

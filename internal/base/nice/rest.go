@@ -41,6 +41,13 @@ func Resting(ctx context.Context) func() {
 	return w.rest
 }
 
+// Others reports whether somebody at a counter needs the core. Known is false where nobody says so, as in a process
+// that only shares the database with others.
+func Others(ctx context.Context) (need, known bool) {
+	w, known := ctx.Value(workerKey{}).(*worker)
+	return known && w.others(), known
+}
+
 func (w *worker) rest() {
 	now := time.Since(w.begun)
 	if now-time.Duration(w.rested.Load()) < stretch {

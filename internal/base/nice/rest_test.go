@@ -42,3 +42,16 @@ func TestRest(t *testing.T) {
 		}
 	})
 }
+
+// TestOthers: work that is in no hurry is told whether others need the core, where somebody knows.
+func TestOthers(t *testing.T) {
+	t.Parallel()
+	if need, known := Others(t.Context()); need || known {
+		t.Errorf("where nobody knows: %t, %t", need, known)
+	}
+	for _, busy := range []bool{true, false} {
+		if need, known := Others(Background(t.Context(), func() bool { return busy })); need != busy || !known {
+			t.Errorf("busy %t: %t, %t", busy, need, known)
+		}
+	}
+}
