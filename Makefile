@@ -1,5 +1,5 @@
 # make demo   the whole story over real HTTP, then a server to play with
-# make test   what a newcomer waits for: the whole product on the embedded database, the store on PostgreSQL, pages in a browser
+# make test   what a newcomer waits for: the whole product on the embedded database, pages in a browser, the clients
 # make check  the rest: everything on PostgreSQL, the race detector, the programs that break the product, packages, linters
 # make lint   staticcheck and the other linters of .golangci.yml, and whether go.mod is tidy
 # make race   every test at full length with the race detector
@@ -31,8 +31,8 @@ PRODUCT   = ./till ./screenshots ./sdk ./client ./acme
 # The other programs.
 empty    :=
 OTHERS    = $(PROGRAMS) list ./... | grep -vE '/test/($(subst $(empty) $(empty),|,$(PRODUCT:./%=%)))$$'
-# What runs its tests over either store (pgtest.Main), and so once more.
-EITHER    = ./internal/face/agent ./internal/face/api ./internal/server ./internal/face/console/signin ./internal/ledger ./internal/intake ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry ./internal/jobs/closing
+# What runs its tests over either store (pgtest), and so once more.
+EITHER    = ./internal/store ./internal/store/db ./internal/face/agent ./internal/face/api ./internal/server ./internal/face/console/signin ./internal/ledger ./internal/intake ./internal/post/delivery ./internal/setup ./internal/base/telemetry ./internal/jobs/expiry ./internal/jobs/closing
 BENCH    ?= -write docs/why/benchmarks.md
 
 .PHONY: demo build test tests check checks race races vet lint vulnerabilities package fuzz bench screenshots torture medusa release
@@ -50,17 +50,16 @@ bin/with-postgres: FORCE
 	@$(PROGRAMS) build -o ../$@ ./postgres
 FORCE:
 
-# The programs mostly wait, for browsers and the tools of others, and the store for its databases: so they run beside the rest.
-# The longest begin first.
+# The programs mostly wait, for browsers and the tools of others: so they run beside the rest. The longest begin first.
 test: begun := $(shell date +%s)
 test: tests
 	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
-LONGEST   = ./cmd/boon ./internal/face/api ./internal/server ./internal/post/delivery
-tests: build bin/with-postgres # where Go's cache is empty, each of the commands would compile the service by itself
-	$(PROGRAMS) $(SHORT) -p 3 $(PRODUCT) & programs=$$!; bin/with-postgres $(GO) $(SHORT) ./internal/store/... & store=$$!; status=0; \
-	$(GO) $(SHORT) $(LONGEST) $$($(GO) list ./... | grep -v '/internal/store\(/\|$$\)') || status=1; \
-	$(CLIENT) $(SHORT) ./... || status=1; wait $$store || status=1; wait $$programs || status=1; exit $$status
+LONGEST   = ./cmd/boon ./internal/face/api ./internal/server ./internal/store ./internal/post/delivery
+tests: build # where Go's cache is empty, each of the commands would compile the service by itself
+	$(PROGRAMS) $(SHORT) -p 3 $(PRODUCT) & programs=$$!; status=0; \
+	$(GO) $(SHORT) $(LONGEST) ./... || status=1; \
+	$(CLIENT) $(SHORT) ./... || status=1; wait $$programs || status=1; exit $$status
 	@test/leftout
 
 # The linters and the package on an empty Debian take what the tests leave of the processors.

@@ -38,7 +38,9 @@ import (
 // promise. On PostgreSQL it reads the statements, too: see namingAccounts.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) { runSuite(t, suiteTests(), openSQLiteForTest) })
+	if pgtest.Embedded() {
+		t.Run("sqlite", func(t *testing.T) { runSuite(t, suiteTests(), openSQLiteForTest) })
+	}
 	if pgtest.Available() {
 		t.Run("postgres", namingAccounts)
 	}

@@ -54,9 +54,13 @@ func openServerForTest(t testing.TB, tracer pgx.QueryTracer) (*Store, func() *St
 	return open(), open
 }
 
-// databases are those that can be tested here: the embedded one always, PostgreSQL where there is a server.
+// databases are those that can be tested here: the embedded one unless make check has only the other one tested, and
+// PostgreSQL where there is a server.
 func databases() map[string]opener {
-	all := map[string]opener{"sqlite": openSQLiteForTest}
+	all := map[string]opener{}
+	if pgtest.Embedded() {
+		all["sqlite"] = openSQLiteForTest
+	}
 	if pgtest.Available() {
 		all["postgres"] = openPostgresForTest
 	}

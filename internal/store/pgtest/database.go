@@ -146,6 +146,9 @@ func LeaveToCheck(t TB, why string) {
 // Whole tells that no test was left out for having called Once.
 func Whole() bool { return !only() || !short() }
 
+// Embedded tells whether tests that go through the databases by themselves run on the embedded one.
+func Embedded() bool { return !only() }
+
 // only tells that the environment has Only.
 func only() bool { return Available() && os.Getenv(Only) != "" }
 
