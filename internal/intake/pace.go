@@ -39,13 +39,13 @@ func (p *pace) wrote(took, commit time.Duration) {
 	p.size = min(max(p.size, leastGroup), mostGroup)
 }
 
-// restAfter is how long an import pauses after a group that took so long. While tills call, it leaves two thirds of the
-// time to them. While none does, it pauses for a moment only: the first till that calls again waits for one group.
+// restAfter is how long an import pauses after a group that took so long. While tills call, it leaves four fifths of
+// the time to them. While none does, it pauses for a moment only: the first till that calls again waits for one group.
 // Where nobody knows, as in a process of its own, it pauses for as long as the group took.
 func restAfter(ctx context.Context, took time.Duration) time.Duration {
 	switch tills, known := nice.Others(ctx); {
 	case tills:
-		took *= 2
+		took *= 4
 	case known:
 		took /= 4
 	}

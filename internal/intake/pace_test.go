@@ -89,7 +89,7 @@ func TestRestAfter(t *testing.T) {
 		ctx        context.Context
 		took, want time.Duration
 	}{
-		{"tills call", tills(true), 2 * time.Millisecond, 4 * time.Millisecond},
+		{"tills call", tills(true), 2 * time.Millisecond, 8 * time.Millisecond},
 		{"no till calls", tills(false), 2 * time.Millisecond, 500 * time.Microsecond},
 		{"nobody knows", t.Context(), 2 * time.Millisecond, 2 * time.Millisecond},
 		{"a long group", tills(true), time.Second, longRest},
