@@ -100,7 +100,7 @@ const (
 	million       = 1_000_000
 	millionTime   = 10 * time.Minute
 	millionTills  = 2 * time.Minute // of it, during which tills redeem
-	millionMemory = 300 // MB of the service that are not its program's file
+	millionMemory = 300             // MB of the service that are not its program's file
 )
 
 // million has a neighbour's million cards be brought in, at first beside tills, and tells how long it takes, how much

@@ -16,6 +16,8 @@
 // Drawn waits for that lock. And the clocks of instances differ by less than what After leaves beside that.
 //
 // The first round of a process closes what ended days ago at once, as after an upgrade, since reports wait for it.
+//
+// Another job sums up the days that are open: see Summer.
 package closing
 
 import (

@@ -18,7 +18,7 @@ const SumEvery = 5 * time.Second
 type OpenDays interface {
 	Positions
 	// SumUp sums up some more of the day that is open, of what is dated well before an instant at which a position was
-	// noted. Where the clock was set back, wrong is what it had said. A day that has ended is summed up as well.
+	// noted. Where the clock was set back, wrong is what it had said.
 	SumUp(ctx context.Context, account *merchant.Account, noted time.Time, position int64, wrong time.Time) (more bool,
 		err error)
 	// ForgetOpenDays forgets what SumUp has summed up.
