@@ -213,7 +213,7 @@ func (w *world) capture(t *rapid.T) {
 		t.Fatalf("capture %d of %+v: got %q, want %q", amount, *h, got, want)
 	}
 	if len(r.Entries) > 0 {
-		w.taken = append(w.taken, &modelTaken{id: r.Entries[0].ID, gift: g, left: take, of: h})
+		w.taken = append(w.taken, &modelTaken{id: r.Entries[0].ID, gift: g, left: take, at: g.entries, of: h})
 	}
 }
 
@@ -249,6 +249,13 @@ func (w *world) giveBack(t *rapid.T) {
 }
 
 func (g *modelGift) expectGiveBack(h *modelHold, amount, release int64, captured []*modelTaken) string {
+	rest := amount - release
+	for _, taken := range captured {
+		if rest > 0 && taken.left > 0 && taken.cashedOut() {
+			return "REDEMPTION_NOT_ALLOWED"
+		}
+		rest -= min(rest, taken.left)
+	}
 	first := int64(0)
 	if release > 0 {
 		h.left -= release

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,7 @@ type modelGift struct {
 	resent            guid.ID     // the job of the newest resend; zero: none
 	by                guid.ID     // the job that brought the gift last
 	holds             []*modelHold
+	cashOuts          []*modelTaken
 	fixed             int64  // of a card of a stock; 0: any worth
 	code              string // the verification code that is asked for; "": none
 	wrong             int    // verification codes in a row
@@ -122,6 +124,7 @@ type modelTaken struct {
 	id   guid.ID
 	gift *modelGift
 	left int64
+	at   int        // the number of its entry
 	cash bool       // it was cashed out
 	of   *modelHold // that it captured of; nil: none
 }
@@ -347,7 +350,7 @@ func (w *world) redeem(t *rapid.T) {
 	answer := modelAnswer{text: want, call: call}
 	if take > 0 {
 		g.entries++
-		answer.taken = &modelTaken{id: entry, gift: g, left: take}
+		answer.taken = &modelTaken{id: entry, gift: g, left: take, at: g.entries}
 		w.taken = append(w.taken, answer.taken)
 	}
 	if key != "" {
@@ -408,7 +411,17 @@ func (w *world) reverse(t *rapid.T) {
 	}
 }
 
+// cashedOut reports whether the gift was cashed out since then, and that this stands.
+func (taken *modelTaken) cashedOut() bool {
+	return !taken.cash && slices.ContainsFunc(taken.gift.cashOuts, func(paid *modelTaken) bool {
+		return paid.left > 0 && paid.at > taken.at
+	})
+}
+
 func (taken *modelTaken) expectReverse(amount int64) string {
+	if taken.cashedOut() {
+		return "REDEMPTION_NOT_ALLOWED"
+	}
 	if taken.left == 0 {
 		return "ALREADY_REVERSED"
 	}

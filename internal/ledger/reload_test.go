@@ -163,6 +163,7 @@ func (w *world) cashOut(t *rapid.T) {
 		paid = &modelTaken{gift: g, left: g.balance, cash: true}
 		g.balance, g.status = 0, gift.Redeemed
 		g.entries++
+		paid.at, g.cashOuts = g.entries, append(g.cashOuts, paid)
 	}
 	got, r := w.do(t, operation.CashOutGift, "", 0, &ledger.Change{VoucherID: g.id, Counts: merchant.RedeemedCount,
 		Context: gift.Context{Actor: merchant.Actor{LocationID: at}},
