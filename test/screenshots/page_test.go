@@ -428,6 +428,10 @@ func TestAuditCanFail(t *testing.T) {
 			t.Errorf("the checker does not see %q:\n%s", want, all)
 		}
 	}
+	colours, err := chromedp.Run(r.ctx, chromedp.Evaluate[[]string](axe.Colours, chromedp.EvalAwaitPromise))
+	if all := strings.Join(colours, "\n"); err != nil || !strings.Contains(all, "color-contrast: ") {
+		t.Errorf("the checker of colours sees %q, %v", all, err)
+	}
 }
 
 // TestCopy: a click puts the bare code on the clipboard and says so, also to a screen reader; without scripts there is

@@ -251,23 +251,26 @@ func (d *device) console(name string) {
 	if moved := js[float64](d, shifted); moved > 0 {
 		d.Errorf("%s: the page has moved by %.3f", name, moved)
 	}
-	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int64{375, 768, 1280} {
-			d.look(theme, width, 800)
-			if js[bool](d, `typeof axe !== "object"`) {
-				js[*string](d, axe.Load)
-			}
-			for _, complaint := range js[[]string](d, axe.Run) {
-				d.Errorf("%s, %s, %d: %s", name, theme, width, complaint)
-			}
-			if js[bool](d, "document.documentElement.scrollWidth > innerWidth") {
-				d.Errorf("%s, %d: the page scrolls sideways", name, width)
-			}
-			if js[bool](d, `innerWidth < 768 && [...document.querySelectorAll(".scroll")].some((e) => e.scrollWidth > e.clientWidth)`) {
-				d.Errorf("%s, %d: a table scrolls sideways", name, width)
-			}
-			d.picture(fmt.Sprintf("%s-%s-%d", name, theme, width))
+	if js[bool](d, `typeof axe !== "object"`) {
+		js[*string](d, axe.Load)
+	}
+	for _, at := range []struct {
+		theme string
+		width int64
+		run   string
+	}{{"light", 375, axe.Run}, {"light", 768, axe.Run}, {"light", 1280, axe.Run}, {"dark", 375, axe.Colours},
+		{"dark", 768, axe.Colours}, {"dark", 1280, axe.Colours}} {
+		d.look(at.theme, at.width, 800)
+		for _, complaint := range js[[]string](d, at.run) {
+			d.Errorf("%s, %s, %d: %s", name, at.theme, at.width, complaint)
 		}
+		if js[bool](d, "document.documentElement.scrollWidth > innerWidth") {
+			d.Errorf("%s, %d: the page scrolls sideways", name, at.width)
+		}
+		if js[bool](d, `innerWidth < 768 && [...document.querySelectorAll(".scroll")].some((e) => e.scrollWidth > e.clientWidth)`) {
+			d.Errorf("%s, %d: a table scrolls sideways", name, at.width)
+		}
+		d.picture(fmt.Sprintf("%s-%s-%d", name, at.theme, at.width))
 	}
 	d.look("light", 375, 667)
 }
