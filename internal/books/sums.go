@@ -72,6 +72,9 @@ func (s Sum) IsZero() bool { return s == Sum{} }
 // Plus adds two sums.
 func (s Sum) Plus(o Sum) Sum { return Sum{s.Count + o.Count, s.Value.Plus(o.Value), s.Bonus + o.Bonus} }
 
+// Minus is what takes the sum back.
+func (s Sum) Minus() Sum { return Sum{-s.Count, Value{}.Minus(s.Value), -s.Bonus} }
+
 // Sums are sums by their keys.
 type Sums map[Key]Sum
 

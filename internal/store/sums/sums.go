@@ -8,9 +8,9 @@
 //  3. A day is closed only when no entry of it can follow: see package closing of jobs.
 //  4. An import that appears or disappears in the past opens the days from then on again: Reopen, in the transaction
 //     that has it appear. A day that was worked out while one did is not closed, and is not held against its sums.
-//  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same. The
-//     beginning of the open day of a busy account is summed up in memory, and told as long as no entry came into it
-//     since: SumUp.
+//  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same. So
+//     what moved in most of a closed day is told from its sums less the entries of its rest: eachPart. The beginning
+//     of the open day of a busy account is summed up in memory, and told as long as no entry came into it since: SumUp.
 package sums
 
 import (
@@ -468,11 +468,49 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 		}
 	}
 	if !a.From.IsZero() {
-		if err := b.eachEntry(ctx, a, days, a.From, first.From, tell); err != nil {
+		if err := b.eachPart(ctx, a, days, a.From, first.From, tell); err != nil {
 			return err
 		}
 	}
+	if _, closed := days.Of(a.Until); closed && a.Most == 0 {
+		return b.eachPart(ctx, a, days, last.Until, a.Until, tell)
+	}
 	return b.eachOpen(ctx, a, days, open, last.Until, a.Until, tell)
+}
+
+// eachPart tells of what moved in the beginning or in the end of a closed day: by its entries, or where these are most
+// of the day, by the sums of the day less the entries of its rest. So it reads the entries of half a day at most.
+func (b *Books) eachPart(ctx context.Context, a *books.Asked, days books.Days, from, until time.Time,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	day, ok := days.Of(from)
+	if !ok || !from.Equal(day.From) && !until.Equal(day.Until) || until.Sub(from) <= day.Until.Sub(day.From)/2 {
+		return b.eachEntry(ctx, a, days, from, until, tell)
+	}
+	left := books.Sums{} // what is of the rest alone comes to nothing, and is not told
+	for _, cube := range a.Cubes {
+		err := b.eachSum(ctx, selectSums, a.Account.ID, cube, day.Number, day.Number,
+			func(_ int, k books.Key, s books.Sum) error { left.Add(k, s); return nil })
+		if err != nil {
+			return err
+		}
+	}
+	rest := [2]time.Time{until, day.Until}
+	if !from.Equal(day.From) {
+		rest = [2]time.Time{day.From, from}
+	}
+	err := b.eachEntry(ctx, a, days, rest[0], rest[1], func(_ int, k books.Key, s books.Sum) error {
+		left.Add(k, s.Minus())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for k, s := range left {
+		if err := tell(day.Number, k, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachEntry tells of what moved in a part of the time that is asked for, by entries.
