@@ -9,6 +9,19 @@ import (
 	"testing"
 )
 
+// TestTheReadmeNamesTheTests: a newcomer finds the demo, the tests and the rest of them in the README.
+func TestTheReadmeNamesTheTests(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"\nmake demo", "\nmake test", "`make check`"} {
+		if !strings.Contains(string(readme), command) {
+			t.Errorf("the README does not name %q", command)
+		}
+	}
+}
+
 // TestMakeRunsBothStores: make check runs the packages of EITHER on PostgreSQL. No other package of internal has a test
 // that asks for it, so none is forgotten.
 func TestMakeRunsBothStores(t *testing.T) {
