@@ -452,10 +452,35 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 	if err := b.checkBehind(ctx, a, days, day); err != nil {
 		return err
 	}
-	open := opened{day, flips}
-	whole := days.Within(a.From, a.Until)
+	from, until := a.From, a.Until
+	if part, ok := days.Of(from); ok && from.After(part.From) {
+		end := part.Until
+		if until.Before(end) {
+			end = until
+		}
+		if err := b.eachPart(ctx, a, days, part, from, end, tell); err != nil {
+			return err
+		}
+		from = end
+	}
+	if part, ok := days.Of(until); ok && until.After(part.From) && until.After(from) { // from is not within it any more
+		if err := b.checkMost(ctx, a, part.From, days); err != nil {
+			return err
+		}
+		if err := b.eachPart(ctx, a, days, part, part.From, until, tell); err != nil {
+			return err
+		}
+		until = part.From
+	}
+	return b.eachWhole(ctx, a, days, opened{day, flips}, from, until, tell)
+}
+
+// eachWhole is eachMoved from an instant on and before another one, neither of which is within a closed day.
+func (b *Books) eachWhole(ctx context.Context, a *books.Asked, days books.Days, open opened, from, until time.Time,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	whole := days.Within(from, until)
 	if len(whole) == 0 {
-		return b.eachOpen(ctx, a, days, open, a.From, a.Until, tell)
+		return b.eachOpen(ctx, a, days, open, from, until, tell)
 	}
 	query := selectTotals
 	if a.ByDay {
@@ -467,23 +492,14 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 			return err
 		}
 	}
-	if !a.From.IsZero() {
-		if err := b.eachPart(ctx, a, days, a.From, first.From, tell); err != nil {
-			return err
-		}
-	}
-	if _, closed := days.Of(a.Until); closed && a.Most == 0 {
-		return b.eachPart(ctx, a, days, last.Until, a.Until, tell)
-	}
-	return b.eachOpen(ctx, a, days, open, last.Until, a.Until, tell)
+	return b.eachOpen(ctx, a, days, open, last.Until, until, tell)
 }
 
-// eachPart tells of what moved in the beginning or in the end of a closed day: by its entries, or where these are most
-// of the day, by the sums of the day less the entries of its rest. So it reads the entries of half a day at most.
-func (b *Books) eachPart(ctx context.Context, a *books.Asked, days books.Days, from, until time.Time,
+// eachPart tells of what moved in a part of a closed day: by its entries, or where the part is more than half of the
+// day, by the sums of the day less the entries of the rest. So it reads the entries of half a day at most.
+func (b *Books) eachPart(ctx context.Context, a *books.Asked, days books.Days, day books.Day, from, until time.Time,
 	tell func(day int, k books.Key, s books.Sum) error) error {
-	day, ok := days.Of(from)
-	if !ok || !from.Equal(day.From) && !until.Equal(day.Until) || until.Sub(from) <= day.Until.Sub(day.From)/2 {
+	if until.Sub(from) <= day.Until.Sub(day.From)/2 {
 		return b.eachEntry(ctx, a, days, from, until, tell)
 	}
 	left := books.Sums{} // what is of the rest alone comes to nothing, and is not told
@@ -494,16 +510,14 @@ func (b *Books) eachPart(ctx context.Context, a *books.Asked, days books.Days, f
 			return err
 		}
 	}
-	rest := [2]time.Time{until, day.Until}
-	if !from.Equal(day.From) {
-		rest = [2]time.Time{day.From, from}
-	}
-	err := b.eachEntry(ctx, a, days, rest[0], rest[1], func(_ int, k books.Key, s books.Sum) error {
-		left.Add(k, s.Minus())
-		return nil
-	})
-	if err != nil {
-		return err
+	for _, rest := range [][2]time.Time{{day.From, from}, {until, day.Until}} {
+		err := b.eachEntry(ctx, a, days, rest[0], rest[1], func(_ int, k books.Key, s books.Sum) error {
+			left.Add(k, s.Minus())
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	for k, s := range left {
 		if err := tell(day.Number, k, s); err != nil {
