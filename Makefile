@@ -55,10 +55,10 @@ test: begun := $(shell date +%s)
 test: tests
 	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))
 
-LONGEST   = ./cmd/boon ./internal/face/api ./internal/server ./internal/store ./internal/post/delivery
+LONGEST   = ./internal/server ./cmd/boon ./internal/face/api ./internal/store ./internal/post/delivery
 tests: build # where Go's cache is empty, each of the commands would compile the service by itself
 	$(PROGRAMS) $(SHORT) -p 3 $(PRODUCT) & programs=$$!; status=0; \
-	$(GO) $(SHORT) $(LONGEST) ./... || status=1; \
+	$(GO) $(SHORT) -p 3 $(LONGEST) ./... || status=1; \
 	$(CLIENT) $(SHORT) ./... || status=1; wait $$programs || status=1; exit $$status
 	@test/leftout
 

@@ -15,20 +15,9 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"boon.example/test/chromium"
 )
-
-var errNoChromium = errors.New("chromium is not installed, or not in PATH: install it (Debian: apt install " +
-	"chromium) to take pictures of the pages")
-
-// chromium finds the browser.
-func chromium() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errNoChromium
-}
 
 // browser is a headless chromium.
 type browser struct{ ctx context.Context }
@@ -43,7 +32,7 @@ func onlyPictures() []chromedp.ExecAllocatorOption {
 
 // launch starts a browser, which ends with close.
 func launch(ctx context.Context, more ...chromedp.ExecAllocatorOption) (_ *browser, closeIt func(), err error) {
-	path, err := chromium()
+	path, err := chromium.Find()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/test/axe"
+	"boon.example/test/chromium"
 )
 
 //go:embed audit.js
@@ -42,7 +43,7 @@ type reader struct {
 // newReader gives nil where there is no browser; `make test` says so then.
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	if _, err := chromium(); err != nil {
+	if _, err := chromium.Find(); err != nil {
 		t.Log("LEFT OUT:", err)
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"boon.example/internal/post/qr"
+	"boon.example/test/chromium"
 )
 
 // TestScanPage has a scanner that we did not write read the QR code off the screen of a small phone, in both themes and
@@ -31,7 +32,7 @@ func TestScanPage(t *testing.T) {
 	})
 	read := readDrawing
 	_, noScanner := exec.LookPath("zbarimg")
-	if _, noBrowser := chromium(); noScanner == nil && noBrowser == nil {
+	if _, noBrowser := chromium.Find(); noScanner == nil && noBrowser == nil {
 		b, closeBrowser, err := launch(t.Context(), onlyPictures()...)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +129,7 @@ func TestScanMail(t *testing.T) {
 	if got := scan(t, img); got != want {
 		t.Errorf("read %q from the mail's image, want %q", got, want)
 	}
-	if _, err := chromium(); err != nil {
+	if _, err := chromium.Find(); err != nil {
 		return
 	}
 	b, closeBrowser, err := launch(t.Context(), onlyPictures()...)
@@ -209,7 +210,7 @@ func readDrawing(t *testing.T, w *world, path, _, want string) string {
 // code, in both themes and all designs.
 func TestScanBars(t *testing.T) {
 	_, noScanner := exec.LookPath("zbarimg")
-	if _, noBrowser := chromium(); noScanner != nil || noBrowser != nil {
+	if _, noBrowser := chromium.Find(); noScanner != nil || noBrowser != nil {
 		t.Skip("LEFT OUT: there is no zbarimg, or no browser")
 	}
 	w, err := start(t.Context(), t.TempDir())

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,6 +25,7 @@ import (
 
 	"boon.example/internal/store/pgtest"
 	"boon.example/test/axe"
+	"boon.example/test/chromium"
 )
 
 // slow is how long a page may take on a machine that is busy.
@@ -42,19 +42,17 @@ type device struct {
 	trouble []string
 }
 
-// chromium finds the browser; "" where there is none.
-func chromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
 // browser starts one. camera is a film that its camera shows; "": it has none. It is gone with the context.
 func browser(ctx context.Context, camera, profile string) (context.Context, context.CancelFunc) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()),
+	find := chromium.Find
+	if camera != "" {
+		find = chromium.WithCamera
+	}
+	path, err := find()
+	if err != nil {
+		path = err.Error() // nothing starts, and says so
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
 		chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(profile), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("lang", "en-US"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
 	if camera != "" {

@@ -16,6 +16,7 @@ import (
 
 	"boon.example/client"
 	"boon.example/internal/store/pgtest"
+	"boon.example/test/chromium"
 	"boon.example/test/rig"
 )
 
@@ -26,7 +27,7 @@ import (
 // over, so do its reports and its journal.
 func TestADayOfAShop(t *testing.T) {
 	t.Parallel()
-	if chromium() == "" {
+	if _, err := chromium.WithCamera(); err != nil {
 		t.Log("LEFT OUT: chromium is not installed, so that nobody went through a day")
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"boon.example/client"
+	"boon.example/test/chromium"
 	"boon.example/test/rig"
 )
 
@@ -74,7 +75,7 @@ func openShop(t *testing.T, flags ...string) *shop {
 // openShopAt is openShop for a service that listens at an address.
 func openShopAt(t *testing.T, address string, flags ...string) *shop {
 	t.Helper()
-	if chromium() == "" {
+	if _, err := chromium.WithCamera(); err != nil {
 		t.Log("LEFT OUT: chromium is not installed, so that no till was tried in a browser")
 		return nil
 	}
