@@ -976,7 +976,8 @@ var vocabulary = []string{"internal/base/phrase", "internal/guid", "internal/mon
 var forTests = []string{"internal/boontest", "internal/face/api/contract", "internal/face/provider/providertest",
 	"internal/post/delivery/deliverytest", "internal/base/openid/openidtest", "internal/post/pass/passtest",
 	"internal/racetest",
-	"internal/refusal/refusaltest", "internal/store/pgtest", "internal/store/storetest"}
+	"internal/refusal/refusaltest", "internal/store/pgtest", "internal/store/storetest",
+	"internal/store/storetest/template"}
 
 const module = "boon.example/"
 

@@ -20,13 +20,24 @@ import (
 	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/store/pgtest"
+	"boon.example/internal/store/storetest/template"
 )
 
 // opener opens a fresh, empty store of the database under test; again opens another handle on the same data.
 type opener func(t testing.TB) (s *Store, again func() *Store)
 
+// emptyStore is what package storetest copies, which imports this one.
+var emptyStore = template.New(func(ctx context.Context, dir string) error {
+	s, err := Open(ctx, Options{Dir: dir})
+	if err == nil {
+		err = s.Close()
+	}
+	return err
+})
+
 func openSQLiteForTest(t testing.TB) (*Store, func() *Store) {
 	dir := t.TempDir()
+	emptyStore.Copy(t, dir)
 	open := func() *Store {
 		s, err := Open(t.Context(), Options{Dir: dir, GiftCache: 1 << 20})
 		if err != nil {

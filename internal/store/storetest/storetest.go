@@ -4,79 +4,30 @@ package storetest
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"sync"
 
 	"boon.example/internal/store"
+	"boon.example/internal/store/storetest/template"
 )
 
-// TB is what is asked of a test: a *testing.T, a *testing.B or a *rapid.T.
-type TB interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-// Template is an embedded store that is made once, when it is first needed. Its copies have its key file, too.
-type Template struct {
-	made func() (map[string][]byte, error)
-}
-
-// NewTemplate is a store that was opened and closed, and then filled; fill may be nil.
-func NewTemplate(fill func(ctx context.Context, dir string) error) *Template {
-	return &Template{sync.OnceValues(func() (files map[string][]byte, err error) {
-		dir, err := os.MkdirTemp("", "boon-template-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(dir)
-		s, err := store.Open(context.Background(), store.Options{Dir: dir})
+// NewTemplate is a store that was opened and closed, and then filled; fill may be nil. Its copies have its key file,
+// too.
+func NewTemplate(fill func(ctx context.Context, dir string) error) *template.Template {
+	return template.New(func(ctx context.Context, dir string) error {
+		s, err := store.Open(ctx, store.Options{Dir: dir})
 		if err == nil {
 			err = s.Close()
 		}
 		if err == nil && fill != nil {
-			err = fill(context.Background(), dir)
+			err = fill(ctx, dir)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return read(dir)
-	})}
-}
-
-// read reads the files of a folder, which has no folders in it.
-func read(dir string) (map[string][]byte, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for _, e := range entries {
-		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
-}
-
-// Copy writes a copy into a folder, which is there and empty.
-func (m *Template) Copy(t TB, dir string) {
-	t.Helper()
-	files, err := m.made()
-	for name, content := range files {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
-		}
-	}
-	if err != nil {
-		t.Fatalf("copying a store: %v", err)
-	}
+		return err
+	})
 }
 
 var empty = NewTemplate(nil)
 
 // Copy writes a new store into a folder, which is there and empty.
-func Copy(t TB, dir string) {
+func Copy(t template.TB, dir string) {
 	t.Helper()
 	empty.Copy(t, dir)
 }
