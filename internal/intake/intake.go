@@ -604,7 +604,7 @@ func (w *writer) write(ctx context.Context) error {
 		return fmt.Errorf("writing gifts of import %s: %w", w.m.ID, err)
 	}
 	took := time.Since(begun)
-	w.pace.wrote(took, w.CommitTime())
+	w.pace.wrote(ctx, took, w.CommitTime())
 	w.gifts, w.entries = w.gifts[:0], w.entries[:0]
 	w.order.Progress("gifts written", w.m.Staged, w.total)
 	rest := time.NewTimer(restAfter(ctx, took))

@@ -12,25 +12,31 @@ const (
 	firstGroup = 10
 	leastGroup = 4
 	mostGroup  = 1_000
-	waitedFor  = 2 * time.Millisecond   // where tills wait for the group
-	beside     = 3 * time.Millisecond   // where nobody does, and all share the processor and the disk
-	longest    = 15 * time.Millisecond  // there, where what a group takes by itself would leave too little
-	dear       = 250 * time.Microsecond // for a gift: with pauses, a million of them take eight minutes
-	longRest   = 40 * time.Millisecond  // between two groups
+	waitedFor  = 1200 * time.Microsecond // where tills call, and wait for the group
+	awaited    = 2 * time.Millisecond    // where none calls, but the next one would wait
+	beside     = 3 * time.Millisecond    // where nobody does, and all share the processor and the disk
+	longest    = 15 * time.Millisecond   // there, where what a group takes by itself would leave too little
+	dear       = 250 * time.Microsecond  // for a gift: with pauses, a million of them take eight minutes
+	longRest   = 40 * time.Millisecond   // between two groups
 )
 
 // pace says how many gifts are written at once.
 type pace struct{ size int }
 
 // wrote takes note of a group that was written, and of how long a commit takes where others wait for it (0: nobody
-// does). Where a commit alone takes longer than tills should wait for a group, they wait for each other's commits as
-// well; so the gifts may take half as long as that, lest there be a commit for each. Where nobody waits for groups,
-// those that are dear, such as with a database far away, grow.
-func (p *pace) wrote(took, commit time.Duration) {
+// does). While tills call, groups are shorter, as each of them is waited for. Where a commit alone takes longer than
+// tills should wait for a group, they wait for each other's commits as well; so the gifts may take half as long as
+// that, lest there be a commit for each. Where nobody waits for groups, those that are dear, such as with a database
+// far away, grow.
+func (p *pace) wrote(ctx context.Context, took, commit time.Duration) {
 	aim := beside
 	switch {
 	case commit > 0:
-		aim = max(waitedFor, commit*3/2)
+		aim = awaited
+		if tills, _ := nice.Others(ctx); tills {
+			aim = waitedFor
+		}
+		aim = max(aim, commit*3/2)
 	case took > time.Duration(p.size)*dear:
 		aim = min(max(took*5/4, beside), longest)
 	}
