@@ -100,6 +100,9 @@ func (c *serveCmd) Run(t *terminal.Terminal, command *kong.Context) error {
 		}
 	}
 	c.reloads(t, t, command, level, config.Logger, config.Certificate)
+	if config.Database == "" {
+		server.SpareProcessor()
+	}
 	return server.Run(t, config)
 }
 

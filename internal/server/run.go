@@ -14,6 +14,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -100,6 +102,15 @@ const (
 // With it a redemption takes a tenth less processor time, and the service a third more memory. Whoever calls Run sets
 // it, as it is the process's; the variable GOGC says otherwise.
 const GCPercent = 200
+
+// SpareProcessor gives the runtime one processor more than the machine has, where a process serves the embedded
+// database: the call that waits for the disk keeps its processor for as long as that takes, up to ten milliseconds. On
+// two cores, a report on the other one then kept all tills waiting. See ADR 67. Who sets GOMAXPROCS keeps it.
+func SpareProcessor() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
+}
 
 // Run serves until ctx ends, then stops in order: no new calls, those in flight finish, the jobs stop, the store
 // closes.

@@ -68,6 +68,9 @@ func beServer(role string, args []string) error {
 				return fmt.Errorf("%s is no certificate: %w", *roots, err)
 			}
 		}
+		if *database == "" {
+			server.SpareProcessor() // as boon serve does
+		}
 		return server.Run(ctx, c)
 	}
 	return serveBare(ctx, role, *data, ready)
