@@ -930,6 +930,7 @@ var arrows = map[string][]string{
 		"internal/store/setup",
 	},
 	"internal/store/sums": {
+		"internal/base/nice",
 		"internal/books",
 		"internal/gift",
 		"internal/merchant",

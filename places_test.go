@@ -137,6 +137,7 @@ turns, by account | internal/server a.admission | the one admission.Control of t
 share of an account | internal/base/fair type Share | memory of large bodies, silent test calls: half of what others leave
 share of an account | internal/post/delivery type lanes | slow messages: half of what others leave
 share of an account | internal/store/sums type openDays | sums of open days in memory: half of what others leave
+share of an account | internal/store/sums type knownTotals | sums of closed months in memory: half of all; whose are lost has them read once more
 share of an account | internal/ledger/engine type Engine | heavy commands: 32 of an account, in turns by account
 share of an account | internal/store/feed type watch | calls that wait for events; room is made at who has most
 share of an account | internal/post/webhook d.calls | calls in flight: an account has 27 of 512, a ninth of what others leave, in turns

@@ -51,6 +51,7 @@ func testBooksFollowEntries(t *testing.T, open opener) {
 		h := &history{shopkeeper: k, r: rand.New(rand.NewPCG(seed, 7)), seed: seed, brought: map[guid.ID][]guid.ID{},
 			back: map[guid.ID]money.Amount{}, done: done}
 		s.Step = 1 + h.r.IntN(6)
+		s.MostTotals = []int{0, 300, 100_000}[h.r.IntN(3)]
 		h.live()
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

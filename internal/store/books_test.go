@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -180,7 +181,7 @@ func (k *shopkeeper) sumUp(until, wrong time.Time) (steps int) {
 	position, err := k.s.Drawn(k.t.Context())
 	must(k.t, err)
 	for more := true; more; steps++ {
-		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(5*time.Second), position, wrong)
+		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(time.Second), position, wrong)
 		must(k.t, err)
 	}
 	return steps - 1
@@ -571,6 +572,79 @@ func testClosedDays(t *testing.T, open opener) {
 	}
 }
 
+// testTotalsOfMonths: what closed months come to is told from memory as it is in the database, in any part of the time:
+// also once another day is closed, and once another process closed a day again.
+func testTotalsOfMonths(t *testing.T, open opener) {
+	s, again := open(t)
+	k := openBooks(t, s, "Pacific/Auckland")
+	configure(t, s, merchant.Changes{Accounts: []*merchant.Account{k.account}})
+	r := rand.New(rand.NewPCG(9, 1))
+	for range 4 { // months
+		k.live(r, 25)
+		k.now = k.now.AddDate(0, 0, 20)
+	}
+	end := k.now
+	want := k.moved(time.Time{}, end) // by entries
+	k.closeAll(s, end.AddDate(0, 0, -3))
+	reader := *k
+	reader.s = again()
+	reader.s.MostTotals = 0 // keeps nothing
+	same := func(when string) {
+		t.Helper()
+		if got := k.moved(time.Time{}, end); !maps.Equal(got, want) {
+			t.Fatalf("%s there moved %v, want %v", when, got, want)
+		}
+		for range 12 {
+			from := noon.Add(time.Duration(r.Int64N(int64(end.Sub(noon)))))
+			until := from.Add(time.Duration(r.Int64N(int64(end.Sub(from)) + 1)))
+			if got, want := k.moved(from, until), reader.moved(from, until); !maps.Equal(got, want) {
+				t.Fatalf("%s there moved %v from %v to %v, want %v", when, got, from, until, want)
+			}
+		}
+	}
+	same("as it is read")
+	same("from memory")
+	days, err := s.ClosedDays(t.Context(), k.account.ID)
+	must(t, err)
+	if months := days.Months(); len(months) < 3 {
+		t.Fatalf("there are no months: %v", months)
+	}
+	k.closeAll(s, end)
+	same("once more days are closed")
+	const wrong = `UPDATE book_sum SET money = money + 1 WHERE account_id = $1 AND day = $2`
+	for n := range 3 {
+		_, err = s.db.Writer.ExecContext(t.Context(), wrong, k.account.ID[:], days[n].Number)
+		must(t, err)
+	}
+	if got := k.moved(time.Time{}, end); !maps.Equal(got, want) {
+		t.Error("what closed months come to is not told from memory")
+	}
+	if s.ForgetOpenDays(); maps.Equal(k.moved(time.Time{}, end), want) {
+		t.Fatal("the sums were not changed")
+	}
+	for n := range 3 { // by a clock that says what it said when they were closed
+		must(t, reader.s.CloseDayAgain(t.Context(), k.account, days[n], end.AddDate(0, 0, -3)))
+	}
+	same("once another process closed days again")
+	for range 2 { // imports that open days, which are closed again: the second time by a clock that says the same
+		m := beginImport(t, s, k.account.ID, noon.AddDate(0, 0, 2))
+		stageGifts(t, s, m, 1)
+		must(t, s.FinishImport(t.Context(), m, event.TrailEntry{}))
+		k.closeAll(s, end)
+		before := want
+		if want = reader.moved(time.Time{}, end); maps.Equal(want, before) {
+			t.Fatal("nothing was imported")
+		}
+		same("once an import opened days and they were closed again")
+	}
+	for _, most := range []int{40, 200, 2_000} { // a month or some of them have no room
+		s.MostTotals = most
+		s.ForgetOpenDays()
+		same(fmt.Sprintf("with room for %d sums", most))
+		same(fmt.Sprintf("with room for %d sums, again", most))
+	}
+}
+
 // TestATransactionThatStandsStillKeepsNothing: on PostgreSQL, what was dated before a process stood still within a
 // transaction is not committed; what it then does is decided anew. Closing days relies on that.
 func TestATransactionThatStandsStillKeepsNothing(t *testing.T) {
@@ -623,6 +697,7 @@ func TestReportsOutliveALostConnection(t *testing.T) {
 	k.live(rand.New(rand.NewPCG(7, 7)), 30)
 	k.closeAll(s, k.now)
 	want := k.moved(time.Time{}, k.now)
+	s.ForgetOpenDays() // or nothing is read
 	lock, err := s.db.Writer.BeginTx(t.Context(), nil)
 	must(t, err)
 	_, err = lock.ExecContext(t.Context(), `LOCK TABLE book_sum IN ACCESS EXCLUSIVE MODE`)

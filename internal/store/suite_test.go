@@ -97,6 +97,7 @@ func suiteTests() map[string]func(*testing.T, opener) {
 		"days are closed once":                      testClosing,
 		"breakage is booked once":                   testBreakage,
 		"verify finds wrong sums":                   testClosedDays,
+		"what closed months come to is kept":        testTotalsOfMonths,
 		"verify finds lost events":                  testVerifyEvents,
 		"verify knows what is forgotten":            testVerifyForgotten,
 		"who did what is kept":                      testTrail,

@@ -39,7 +39,7 @@ const (
 	checkedDays   = 1         // of those that were summed up past the service
 	booksWritten  = "written" // a file that says that all gifts of a kept store are there
 	// Until a service has run for so long, each report reads the entries of the whole day that is open.
-	booksReady = 150 * time.Second
+	booksReady = 75 * time.Second
 )
 
 // booksSetup is a merchant with many locations of four companies, and one whose only gifts are of one day.

@@ -12,7 +12,7 @@ import (
 )
 
 // SumEvery is the time between two rounds of the job that sums up open days.
-const SumEvery = 5 * time.Second
+const SumEvery = time.Second
 
 // OpenDays are the days that are not closed. Their sums are in the memory of the process.
 type OpenDays interface {
@@ -23,7 +23,7 @@ type OpenDays interface {
 		err error)
 	// ForgetOpenDays forgets what SumUp has summed up.
 	ForgetOpenDays()
-	// AskedLately are the accounts whose open day somebody asked about in the last minutes.
+	// AskedLately are the accounts whose open day somebody asked about lately.
 	AskedLately() []guid.ID
 }
 

@@ -24,7 +24,7 @@ const page = 5_000 // entries of a time that are looked at together
 // them, fewer questions are cheaper.
 func (b *Books) together() int {
 	if b.db.File != "" {
-		return 40
+		return 10
 	}
 	return 200
 }

@@ -50,12 +50,13 @@ type work struct {
 }
 
 const (
-	step     = 500             // entries that are worth it, and gifts that are summed up at a time
-	mostWork = 400             // times as many entries are looked at together, as finding them means passing over others
-	mostSums = 100_000         // that are in memory, of all accounts: some 30 MB
-	leastLag = 5 * time.Second // ends a beginning before its position was noted, so that nothing overtakes it
+	step     = 500         // gifts that are summed up at a time
+	worth    = 10          // a part of so many entries is worth it: of a step, one tenth
+	mostWork = 400         // times as many entries are looked at together, as finding them means passing over others
+	mostSums = 100_000     // that are in memory, of all accounts: some 30 MB
+	leastLag = time.Second // ends a beginning before its position was noted, so that nothing overtakes it
 	mostLag  = books.Skew + 2*time.Minute
-	lately   = 5 * time.Minute // whoever asked about an open day may do so again
+	lately   = time.Minute // whoever asked about an open day may do so again
 )
 
 // ask notes that somebody asks about the open day of an account.
@@ -68,7 +69,7 @@ func (o *openDays) ask(account guid.ID) {
 	o.asked[account] = time.Now()
 }
 
-// AskedLately are the accounts whose open day somebody asked about in the last minutes.
+// AskedLately are the accounts whose open day somebody asked about lately.
 func (b *Books) AskedLately() []guid.ID {
 	b.open.mu.Lock()
 	defer b.open.mu.Unlock()
@@ -137,6 +138,7 @@ func (o *openDays) overtaken(account guid.ID) {
 // back, other entries may follow. In a database that went back, other days may be closed as well.
 func (b *Books) ForgetOpenDays() {
 	b.months.forget()
+	b.totals.forget()
 	b.open.mu.Lock()
 	defer b.open.mu.Unlock()
 	b.open.known, b.open.works = nil, nil
@@ -227,10 +229,11 @@ func (b *Books) eachOpen(ctx context.Context, a *books.Asked, days books.Days, o
 	return b.eachEntry(ctx, a, days, known.until, until, tell)
 }
 
-// opened is the open day of an account.
+// opened is the open day of an account, and what it was read with.
 type opened struct {
-	day   books.Day
-	flips int64 // of imports
+	day      books.Day
+	flips    int64                // of imports
+	editions map[int]monthEdition // of the closed days before it
 }
 
 // beginning is the beginning of the open day, where it is known and belongs wholly to the time from an instant on and
@@ -333,7 +336,7 @@ func (b *Books) workOn(ctx context.Context, account *merchant.Account, day books
 }
 
 // stepFrom is the instant up to which there are at most mostWork steps of entries from an instant on; ok is false where
-// there is less than a step before until. See SumUp of a wrong clock.
+// there is too little before until. See SumUp of a wrong clock.
 func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wrong time.Time) (end time.Time, ok bool,
 	err error) {
 	if !from.Before(until) {
@@ -345,7 +348,8 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 	}
 	const nth = `SELECT e.made_at FROM entry AS e
 		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 AND e.made_at >= $4 ORDER BY e.id LIMIT 1 OFFSET $5`
-	for _, entries := range []int{b.Step, mostWork * b.Step} {
+	least := max(1, b.Step/worth)
+	for _, entries := range []int{least, mostWork * b.Step} {
 		args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), entries - 1}
 		found, err := db.CollectLong(ctx, b.db, nil, nth, args,
 			func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
@@ -353,7 +357,7 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 			return end, false, fmt.Errorf("reading the newest entries of account %s: %w", account, err)
 		}
 		if len(found) == 0 {
-			return until, entries > b.Step, nil
+			return until, entries > least, nil
 		}
 		end = found[0]
 	}

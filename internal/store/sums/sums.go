@@ -11,6 +11,7 @@
 //  5. What moved in a closed day is told from its sums, in any other time from the entries, and both are the same. So
 //     what moved in most of a closed day is told from its sums less the entries of its rest: eachPart. The beginning
 //     of the open day of a busy account is summed up in memory, and told as long as no entry came into it since: SumUp.
+//     What closed months come to is kept in memory, too: see eachTotal.
 package sums
 
 import (
@@ -31,15 +32,19 @@ import (
 
 // Books are the books of all accounts.
 type Books struct {
-	db        *db.DB
-	MostOfOld int // entries that are read at most where days are closed late
-	Step      int // entries that SumUp sums up at a time
-	open      openDays
-	months    knownMonths
+	db         *db.DB
+	MostOfOld  int // entries that are read at most where days are closed late
+	Step       int // entries that SumUp sums up at a time
+	MostTotals int // sums of closed months that are kept in memory
+	open       openDays
+	months     knownMonths
+	totals     knownTotals
 }
 
 // New gives those of a database.
-func New(d *db.DB) *Books { return &Books{db: d, MostOfOld: mostOfOld, Step: step} }
+func New(d *db.DB) *Books {
+	return &Books{db: d, MostOfOld: mostOfOld, Step: step, MostTotals: mostTotals}
+}
 
 const (
 	selectDays = `SELECT d.day, d.starts_at, d.ends_at FROM book_day AS d
@@ -69,9 +74,13 @@ func (b *Books) days(ctx context.Context, account guid.ID, query string, args ..
 		return d, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the closed days of account %s: %w", account, err)
+		return nil, daysUnread(account, err)
 	}
 	return days, nil
+}
+
+func daysUnread(account guid.ID, err error) error {
+	return fmt.Errorf("reading the closed days of account %s: %w", account, err)
 }
 
 // NextDay is the first day of an account that is not closed; ok is false where the account has no entry yet.
@@ -106,7 +115,8 @@ var (
 		Each: `DELETE FROM book_sum
 			WHERE account_id = $1 AND cube IN ('PLACES', 'MONTHS', 'KEYS', 'STOCK', 'IDLE') AND day = $2`}
 	updateDay = &db.Query{What: "closing a day again", Exact: true,
-		Each: `UPDATE book_day SET closed_at = $3 WHERE account_id = $1 AND day = $2`}
+		Each: `UPDATE book_day SET closed_at = CASE WHEN closed_at < $3 THEN $3 ELSE closed_at + 1 END
+			WHERE account_id = $1 AND day = $2`}
 )
 
 // Queries are the queries that write; they have to be prepared.
@@ -336,7 +346,7 @@ func (b *Books) isRight(ctx context.Context, account *merchant.Account, days boo
 	}
 	noted := books.Sums{}
 	for _, cube := range books.Cubes() {
-		err := b.eachSum(ctx, selectSums, account.ID, cube, day.Number, day.Number,
+		err := b.eachSum(ctx, account.ID, cube, day.Number, day.Number,
 			func(_ int, k books.Key, s books.Sum) error { noted[k] = s; return nil })
 		if err != nil {
 			return false, err
@@ -372,29 +382,20 @@ func rowsOf(account guid.ID, day books.Day, sums books.Sums) db.Batch {
 	return w
 }
 
-// The sums of days from $3 to $4: of each day by itself, and of all together.
-const (
-	selectSums = `SELECT s.day, s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold,
-			s.place, s.key_id, s.month, s.vat, s.vat_rate, s.entries, s.pieces, s.money, s.bonus
-		FROM book_sum AS s
-		WHERE s.account_id = $1 AND s.cube = $2 AND s.day >= $3 AND s.day <= $4`
-	selectTotals = `SELECT 0, s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold,
-			s.place, s.key_id, s.month, s.vat, s.vat_rate, CAST(sum(s.entries) AS BIGINT),
-			CAST(sum(s.pieces) AS BIGINT), CAST(sum(s.money) AS BIGINT), CAST(sum(s.bonus) AS BIGINT)
-		FROM book_sum AS s
-		WHERE s.account_id = $1 AND s.cube = $2 AND s.day >= $3 AND s.day <= $4
-		GROUP BY s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold, s.place, s.key_id,
-			s.month, s.vat, s.vat_rate`
-)
+// selectSums gives the sums of each day from $3 to $4.
+const selectSums = `SELECT s.day, s.cube, s.line, s.program_id, s.promotional, s.item, s.currency, s.decimals, s.sold,
+		s.place, s.key_id, s.month, s.vat, s.vat_rate, s.entries, s.pieces, s.money, s.bonus
+	FROM book_sum AS s
+	WHERE s.account_id = $1 AND s.cube = $2 AND s.day >= $3 AND s.day <= $4`
 
-// eachSum tells of the sums of closed days, one after the other as they are read; of selectTotals, the day is 0.
-// Reading begins again when a connection is lost, as long as nothing was told.
-func (b *Books) eachSum(ctx context.Context, query string, account guid.ID, cube books.Cube, first, last int,
+// eachSum tells of the sums of closed days, one after the other as they are read. Reading begins again when a
+// connection is lost, as long as nothing was told.
+func (b *Books) eachSum(ctx context.Context, account guid.ID, cube books.Cube, first, last int,
 	tell func(day int, k books.Key, s books.Sum) error) error {
 	var late error // once something was told
 	err := b.db.RetryLong(ctx, func(ctx context.Context) error {
 		told := false
-		err := db.Each(ctx, b.db.Readers, query, []any{db.KeyOf(account), string(cube), first, last},
+		err := db.Each(ctx, b.db.Readers, selectSums, []any{db.KeyOf(account), string(cube), first, last},
 			func(rows *sql.Rows) error {
 				var day int
 				var k books.Key
@@ -441,7 +442,7 @@ func (b *Books) EachMoved(ctx context.Context, a *books.Asked,
 
 func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 	tell func(day int, k books.Key, s books.Sum) error) error {
-	days, err := b.ClosedDays(ctx, a.Account.ID)
+	days, editions, err := b.closed(ctx, a.Account.ID, flips)
 	if err != nil {
 		return err
 	}
@@ -472,7 +473,7 @@ func (b *Books) eachMoved(ctx context.Context, a *books.Asked, flips int64,
 		}
 		until = part.From
 	}
-	return b.eachWhole(ctx, a, days, opened{day, flips}, from, until, tell)
+	return b.eachWhole(ctx, a, days, opened{day, flips, editions}, from, until, tell)
 }
 
 // eachWhole is eachMoved from an instant on and before another one, neither of which is within a closed day.
@@ -482,13 +483,15 @@ func (b *Books) eachWhole(ctx context.Context, a *books.Asked, days books.Days, 
 	if len(whole) == 0 {
 		return b.eachOpen(ctx, a, days, open, from, until, tell)
 	}
-	query := selectTotals
-	if a.ByDay {
-		query = selectSums
-	}
 	first, last := whole[0], whole[len(whole)-1]
 	for _, cube := range a.Cubes {
-		if err := b.eachSum(ctx, query, a.Account.ID, cube, first.Number, last.Number, tell); err != nil {
+		var err error
+		if a.ByDay {
+			err = b.eachSum(ctx, a.Account.ID, cube, first.Number, last.Number, tell)
+		} else {
+			err = b.eachTotal(ctx, a.Account.ID, open.editions, cube, whole, tell)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -504,7 +507,7 @@ func (b *Books) eachPart(ctx context.Context, a *books.Asked, days books.Days, d
 	}
 	left := books.Sums{} // what is of the rest alone comes to nothing, and is not told
 	for _, cube := range a.Cubes {
-		err := b.eachSum(ctx, selectSums, a.Account.ID, cube, day.Number, day.Number,
+		err := b.eachSum(ctx, a.Account.ID, cube, day.Number, day.Number,
 			func(_ int, k books.Key, s books.Sum) error { left.Add(k, s); return nil })
 		if err != nil {
 			return err
