@@ -51,7 +51,7 @@ type work struct {
 
 const (
 	step     = 500         // gifts that are summed up at a time
-	worth    = 10          // a part of so many entries is worth it: of a step, one tenth
+	worth    = 10          // entries are summed up once there is a tenth of a step of them
 	mostWork = 400         // times as many entries are looked at together, as finding them means passing over others
 	mostSums = 100_000     // that are in memory, of all accounts: some 30 MB
 	leastLag = time.Second // ends a beginning before its position was noted, so that nothing overtakes it

@@ -18,8 +18,9 @@ import (
 //
 //  1. What is kept of a month is what its closed days came to in one edition. It is told only while the edition is the
 //     same.
-//  2. The edition is read before the sums are, so sums of after are kept under the edition of before: they are read
-//     once more, and nobody is told them.
+//  2. The edition is read before the sums are. So sums of after a change may be kept under the edition of before it.
+//     Nobody else is told them: the next report finds another edition, and reads them once more. Sums of before are
+//     never kept under the edition of after.
 //  3. Every change of the sums of closed days changes the edition: a day that is closed is one more; a day that is
 //     closed again has a later closed_at; an import that opens days again is one more flip.
 //  4. A month of which not all closed days are asked for is not told from memory, nor kept.
