@@ -50,7 +50,8 @@ bin/with-postgres: FORCE
 	@$(PROGRAMS) build -o ../$@ ./postgres
 FORCE:
 
-# The programs mostly wait, for browsers and the tools of others: so they run beside the rest. The longest begin first.
+# The programs mostly wait, for browsers and the tools of others: so they run beside the rest. Some packages wait a lot as
+# well: so three run at a time. The longest begin first.
 test: begun := $(shell date +%s)
 test: tests
 	@taken=$$(($$(date +%s) - $(begun))); printf 'make test took %d min %d s.\n' $$((taken / 60)) $$((taken % 60))

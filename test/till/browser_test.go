@@ -48,10 +48,7 @@ func browser(ctx context.Context, camera, profile string) (context.Context, cont
 	if camera != "" {
 		find = chromium.WithCamera
 	}
-	path, err := find()
-	if err != nil {
-		path = err.Error() // nothing starts, and says so
-	}
+	path, _ := find() // whoever comes here has looked whether there is one
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
 		chromedp.WSURLReadTimeout(time.Minute), chromedp.UserDataDir(profile), chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("lang", "en-US"), chromedp.Flag("autoplay-policy", "no-user-gesture-required"))
