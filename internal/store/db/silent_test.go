@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"net/url"
 	"sync"
 	"testing"
@@ -42,5 +44,31 @@ func TestForgottenConnections(t *testing.T) {
 	}
 	if lost > connections/8 {
 		t.Errorf("%d of %d calls were lost", lost, connections/2)
+	}
+}
+
+// TestATransactionOutOfTime: once a transaction has lasted too long, what it does next is told as a database that is
+// away, and not as a mistake of ours, though the statement itself had time.
+func TestATransactionOutOfTime(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t), ShortTimeouts: true})
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	for name, next := range map[string]func(*sql.Tx) error{
+		"a statement": func(tx *sql.Tx) error { _, err := tx.ExecContext(t.Context(), `SELECT 1`); return err },
+		"its commit":  func(*sql.Tx) error { return nil },
+	} {
+		err := d.Write(t.Context(), func(tx *sql.Tx) error {
+			for begun := time.Now(); time.Since(begun) < 2*CallTimeout; time.Sleep(10 * time.Millisecond) {
+				if _, err := tx.ExecContext(t.Context(), `SELECT 1`); errors.Is(err, sql.ErrTxDone) {
+					return next(tx)
+				}
+			}
+			return errors.New("the transaction lasts")
+		})
+		if !d.Away(err) {
+			t.Errorf("%s after its time: %v", name, err)
+		}
 	}
 }

@@ -148,12 +148,21 @@ func (d *DB) transactWithin(ctx context.Context, timeout time.Duration, fn func(
 		return err
 	}
 	if err := fn(tx); err != nil {
-		return err
+		return outOfTime(ctx, err)
 	}
 	if err := d.backend.commit(conn, tx); err != nil {
-		return fmt.Errorf("committing: %w", err)
+		return fmt.Errorf("committing: %w", outOfTime(ctx, err))
 	}
 	return nil
+}
+
+// outOfTime says why a transaction is over already. Once its time is up, it is rolled back from beside; what is done in
+// it after that is told only that it has ended, and a caller would take a database that is slow for a mistake of ours.
+func outOfTime(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", err, ctx.Err())
+	}
+	return err
 }
 
 // Snapshot runs fn in a transaction in which everything is seen as it is at one moment.
