@@ -235,21 +235,37 @@ func (d *device) verified(id webauthn.AuthenticatorID, is bool) {
 	}))
 }
 
-// shifted adds up how far a page has moved what somebody may just be reading, since it was loaded (Layout Instability,
-// W3C): 0 is nothing, 1 is all of the screen by all of its height.
-const shifted = `new Promise((done) => {
-	let sum = 0;
-	const seen = new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; });
+// shifts are how far a page has moved what somebody may just be reading (Layout Instability, W3C): 0 is nothing, 1 is
+// all of the screen by all of its height. A page that comes in pieces is drawn in pieces: what is drawn so far makes
+// room for what arrives.
+type shifts struct {
+	Arriving float64  // while it arrived
+	Moved    []string // what moved after that
+}
+
+const readShifts = `new Promise((done) => {
+	const arrived = performance.getEntriesByType("navigation")[0].domInteractive;
+	const all = { Arriving: 0, Moved: [] };
+	const seen = new PerformanceObserver((list) => {
+		for (const e of list.getEntries()) {
+			if (e.hadRecentInput) continue;
+			if (e.startTime < arrived) all.Arriving += e.value;
+			else all.Moved.push(e.value.toFixed(4) + " " + e.sources.map((s) => s.node?.parentElement?.outerHTML.slice(0, 80)));
+		}
+	});
 	seen.observe({ type: "layout-shift", buffered: true });
-	setTimeout(() => done(sum), 100);
+	setTimeout(() => done(all), 100);
 })`
 
-// console looks at a page of the console: nothing has moved since it was loaded, axe-core finds nothing, and nothing is
-// wider than the screen.
+// goodShift is what readers hardly notice (Web Vitals, Cumulative Layout Shift).
+const goodShift = 0.1
+
+// console looks at a page of the console: nothing has moved since it has arrived, and hardly anything before; axe-core
+// finds nothing, and nothing is wider than the screen.
 func (d *device) console(name string) {
 	d.Helper()
-	if moved := js[float64](d, shifted); moved > 0 {
-		d.Errorf("%s: the page has moved by %.3f", name, moved)
+	if s := js[shifts](d, readShifts); s.Arriving > goodShift || len(s.Moved) > 0 {
+		d.Errorf("%s: the page moved by %.3f while it arrived, and then by %q", name, s.Arriving, s.Moved)
 	}
 	if js[bool](d, `typeof axe !== "object"`) {
 		js[*string](d, axe.Load)
