@@ -236,7 +236,7 @@ func lost(err error) bool {
 	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		pgconn.SafeToRetry(err)
+		errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
 }
 
 func (p *postgres) full(err error) bool { return sqlState(err) == "53100" }

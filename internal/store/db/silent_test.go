@@ -4,10 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"boon.example/internal/store/pgtest"
 )
@@ -70,5 +75,42 @@ func TestATransactionOutOfTime(t *testing.T) {
 		if !d.Away(err) {
 			t.Errorf("%s after its time: %v", name, err)
 		}
+	}
+}
+
+// TestWhatFollowsALostConnection: once a server has gone, all that is still asked of the connection fails as with a
+// database that is away, whatever the driver says of it.
+func TestWhatFollowsALostConnection(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t)
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t), ShortTimeouts: true})
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	conn, err := d.Readers.Conn(t.Context())
+	must(t, err)
+	defer conn.Close()
+	must(t, conn.Raw(func(driverConn any) error {
+		var b pgx.Batch
+		b.Queue(`SELECT pg_terminate_backend(pg_backend_pid())`)
+		b.Queue(`SELECT 1`)
+		b.Queue(`SELECT 2`)
+		results := driverConn.(*stdlib.Conn).Conn().SendBatch(t.Context(), &b)
+		for n := range b.Len() {
+			_, err := results.Exec()
+			if !d.Away(err) {
+				t.Errorf("statement %d: %v", n, err)
+			}
+		}
+		if err := results.Close(); !d.Away(err) {
+			t.Errorf("the end: %v", err)
+		}
+		return nil
+	}))
+	_, err = conn.ExecContext(t.Context(), `SELECT 1`)
+	if !d.Away(err) {
+		t.Errorf("what is asked next: %v", err)
+	}
+	if err := fmt.Errorf("a statement: %w", pgconn.ErrConnClosed); !d.Away(err) {
+		t.Errorf("%v", err)
 	}
 }
