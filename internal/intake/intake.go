@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/base/phrase"
 	"boon.example/internal/contact"
 	"boon.example/internal/event"
@@ -101,7 +102,7 @@ func (r *Report) Refuses(o *Order) bool {
 // Check reads a file and says what it comes to. Nothing is changed.
 func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report, error) {
 	r := &Report{AsOf: o.AsOf}
-	err := r.readWhole(file)
+	err := r.readWhole(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (r *Report) compareBegun(ctx context.Context, s Store, o *Order) error {
 
 // judge goes through the lines of a file, and counts the cards that the import has written.
 func (r *Report) judge(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (map[keptCard]int, error) {
-	text, err := fromStart(file, io.Discard)
+	text, err := fromStart(ctx, file, io.Discard)
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +201,9 @@ func (r *Report) judge(ctx context.Context, s Store, o *Order, file io.ReadSeeke
 }
 
 // readWhole takes the fingerprint of a file, and refuses one that is too large.
-func (r *Report) readWhole(file io.ReadSeeker) error {
+func (r *Report) readWhole(ctx context.Context, file io.ReadSeeker) error {
 	hash := sha256.New()
-	text, err := fromStart(file, hash)
+	text, err := fromStart(ctx, file, hash)
 	if err != nil {
 		return err
 	}
@@ -293,7 +294,8 @@ func (e FileError) Unwrap() error { return e.error }
 // together is how many codes are looked for at once.
 const together = 1_000
 
-// each goes through the lines of a file, with what is wrong with them, also that their codes are in use.
+// each goes through the lines of a file, with what is wrong with them, also that their codes are in use. It makes room
+// for tills.
 func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	take func(imports.Line, *Taken, []imports.Problem) error) error {
 	lines, err := imports.NewReader(file, o.Account, o.From, r.AsOf)
@@ -308,8 +310,9 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 	if r.Begun != nil {
 		but = r.Begun.ID
 	}
-	b := &batch{take: take}
+	b, rest := &batch{take: take}, nice.Resting(ctx)
 	for done := 0; ; done++ {
+		rest()
 		line, problems, err := lines.Next()
 		if said, is := errors.AsType[*phrase.Phrase](err); is {
 			return FileError{said}
@@ -362,7 +365,9 @@ func (b *batch) pass(ctx context.Context, s Store, a *merchant.Account, by guid.
 			return err
 		}
 	}
+	rest := nice.Resting(ctx)
 	for n, line := range b.lines {
+		rest()
 		var was *Taken
 		led, is := taken[line.Code]
 		switch {
@@ -430,7 +435,7 @@ func Bring(ctx context.Context, s Store, o *Order, r *Report, file io.ReadSeeker
 // write writes the gifts of a file that are not written, and sees to it that all gifts are those that Check has seen.
 func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io.ReadSeeker) error {
 	hash := sha256.New()
-	text, err := fromStart(file, hash)
+	text, err := fromStart(ctx, file, hash)
 	if err != nil {
 		return err
 	}
@@ -476,12 +481,23 @@ func write(ctx context.Context, s Store, o *Order, r *Report, m *Import, file io
 	return nil
 }
 
-// fromStart reads a file from its start, and hands what is read to a hash.
-func fromStart(file io.ReadSeeker, hash io.Writer) (io.Reader, error) {
+// fromStart reads a file from its start, and hands what is read to a hash. It makes room for tills.
+func fromStart(ctx context.Context, file io.ReadSeeker, hash io.Writer) (io.Reader, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the file: %w", err)
 	}
-	return io.TeeReader(io.LimitReader(file, MaxFile+1), hash), nil
+	return &restingReader{io.TeeReader(io.LimitReader(file, MaxFile+1), hash), nice.Resting(ctx)}, nil
+}
+
+// restingReader rests before it reads on.
+type restingReader struct {
+	io.Reader
+	rest func()
+}
+
+func (r *restingReader) Read(into []byte) (int, error) {
+	r.rest()
+	return r.Reader.Read(into)
 }
 
 // outcome tells what became of an import that may be finished: an answer was lost, or somebody else was faster. Whoever

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"boon.example/internal/base/nice"
 	"boon.example/internal/boontest"
 	"boon.example/internal/event"
 	"boon.example/internal/export"
@@ -903,4 +904,19 @@ func TestWhoeverIsAtAnImportSaysSo(t *testing.T) {
 			t.Error("it is said after the end")
 		}
 	})
+}
+
+// TestCheckingMakesRoomForTills: whoever checks a file looks again and again whether a till calls, at any step of it.
+func TestCheckingMakesRoomForTills(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := 0
+	ctx := nice.Background(t.Context(), func() bool { asked++; return false })
+	const lines = 20_000
+	if r, err := intake.Check(ctx, w, w.order(), cards(1, lines)); err != nil || r.Taken != lines {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if asked < lines/1000 { // each thousand takes some stretches of half a millisecond
+		t.Errorf("%d lines were looked at without a look at tills, but for %d", lines, asked)
+	}
 }

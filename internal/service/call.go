@@ -145,8 +145,8 @@ func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 // UploadDeadline is for calls whose body is a file.
 const UploadDeadline = 10 * time.Minute
 
-// Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows. It
-// keeps no place from other calls meanwhile. Whether the caller still may make the call has to be asked: see StillMay.
+// Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows, which
+// makes room for tills. It keeps no place from other calls meanwhile. Whether the caller still may make the call has to be asked: see StillMay.
 func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.CancelFunc, error) {
 	if media, _, _ := mime.ParseMediaType(c.HTTP.Header.Get("Content-Type")); media != "" && media != "text/csv" &&
 		media != "application/octet-stream" || c.HTTP.Header.Get("Content-Encoding") != "" {
@@ -175,7 +175,7 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 		c.Writer.Header().Set("Connection", "close")
 		return nil, nil, refusal.New(refusal.ValidationFailure, "The file did not arrive in full.")
 	}
-	ctx, cancel := context.WithTimeout(c.HTTP.Context(), UploadDeadline)
+	ctx, cancel := context.WithTimeout(c.inBackground(c.HTTP.Context()), UploadDeadline)
 	return ctx, cancel, nil
 }
 

@@ -172,6 +172,12 @@ func TestReadersRest(t *testing.T) {
 			return err
 		}, true},
 		"rows": {func() error { return Each(ctx, d.Readers, rows, nil, slow) }, true},
+		"keys of which none is found": {func() (err error) {
+			for begun := time.Now(); err == nil && time.Since(begun) < 2*time.Millisecond; {
+				err = Each(ctx, d.Readers, `SELECT 1 WHERE 1 = 0`, nil, slow)
+			}
+			return err
+		}, true},
 		"a transaction": {func() error {
 			return d.Write(ctx, func(tx *sql.Tx) error { return Each(ctx, tx, rows, nil, slow) })
 		}, false},

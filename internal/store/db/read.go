@@ -109,8 +109,10 @@ func Each(ctx context.Context, q Querier, query string, args []any, fn func(*sql
 	return drain(rows, rest, fn)
 }
 
-// drain hands each row to fn and closes them. Between rows it may rest.
+// drain hands each row to fn and closes them. Between rows it may rest, and behind the last: whoever looks up a thousand
+// keys one by one may find none.
 func drain(rows *sql.Rows, rest func(), fn func(*sql.Rows) error) error {
+	defer rest()
 	defer rows.Close()
 	for rows.Next() {
 		rest()
