@@ -181,7 +181,7 @@ func (k *shopkeeper) sumUp(until, wrong time.Time) (steps int) {
 	position, err := k.s.Drawn(k.t.Context())
 	must(k.t, err)
 	for more := true; more; steps++ {
-		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(time.Second), position, wrong)
+		more, err = k.s.SumUp(k.t.Context(), k.account, until.Add(sums.LeastLag), position, wrong)
 		must(k.t, err)
 	}
 	return steps - 1

@@ -12,7 +12,7 @@ import (
 )
 
 // SumEvery is the time between two rounds of the job that sums up open days.
-const SumEvery = time.Second
+const SumEvery = 500 * time.Millisecond
 
 // OpenDays are the days that are not closed. Their sums are in the memory of the process.
 type OpenDays interface {
@@ -27,7 +27,7 @@ type OpenDays interface {
 	AskedLately() []guid.ID
 }
 
-// Summer sums up the days that are open, so that a report reads only the entries of the last seconds: each minute those
+// Summer sums up the days that are open, so that a report reads only the entries of the last second: each minute those
 // of all accounts, and in each round those that somebody asks about. Who reads reports of a busy account one after the
 // other would else have the entries of the same minute worked out again for each, beside the tills.
 //

@@ -314,5 +314,5 @@ func (b *Books) keys(ids []guid.ID) any {
 
 // Statements are the statements that are worth preparing.
 func Statements(d *db.DB) []string {
-	return []string{selectTouched, d.Text(selectGifts)}
+	return []string{selectTouched, d.Text(selectGifts), d.Text(selectHistories)}
 }

@@ -35,7 +35,7 @@ type openDays struct {
 	mu    sync.Mutex
 	known map[guid.ID]*begun
 	works map[guid.ID]*work         // that SumUp has begun
-	lags  map[guid.ID]time.Duration // where it is not leastLag
+	lags  map[guid.ID]time.Duration // where it is not LeastLag
 	asked map[guid.ID]time.Time     // when somebody asked about the open day last
 	// epoch is how often all were forgotten: nothing of before is kept that is being worked out meanwhile.
 	epoch int
@@ -50,14 +50,16 @@ type work struct {
 }
 
 const (
-	step     = 500         // gifts that are summed up at a time
-	worth    = 10          // entries are summed up once there is a tenth of a step of them
-	mostWork = 400         // times as many entries are looked at together, as finding them means passing over others
-	mostSums = 100_000     // that are in memory, of all accounts: some 30 MB
-	leastLag = time.Second // ends a beginning before its position was noted, so that nothing overtakes it
+	step     = 500     // gifts that are summed up at a time
+	worth    = 10      // entries are summed up once there is a tenth of a step of them
+	mostWork = 400     // times as many entries are looked at together, as finding them means passing over others
+	mostSums = 100_000 // that are in memory, of all accounts: some 30 MB
 	mostLag  = books.Skew + 2*time.Minute
 	lately   = time.Minute // whoever asked about an open day may do so again
 )
+
+// LeastLag is how long before its position was noted a beginning ends, so that hardly an entry overtakes it.
+const LeastLag = time.Second / 2
 
 // ask notes that somebody asks about the open day of an account.
 func (o *openDays) ask(account guid.ID) {
@@ -96,7 +98,7 @@ func (o *openDays) next(account guid.ID, day books.Day, flips int64) (next *begu
 	if b := o.known[account]; b != nil && b.day == day && b.flips == flips {
 		next.until, next.position, next.sums = b.until, b.position, maps.Clone(b.sums)
 	}
-	return next, max(leastLag, o.lags[account])
+	return next, max(LeastLag, o.lags[account])
 }
 
 // under is the work that was begun of an open day; nil: none was.
@@ -131,7 +133,7 @@ func (o *openDays) overtaken(account guid.ID) {
 	if o.lags == nil {
 		o.lags = map[guid.ID]time.Duration{}
 	}
-	o.lags[account] = min(2*max(leastLag, o.lags[account]), mostLag)
+	o.lags[account] = min(2*max(LeastLag, o.lags[account]), mostLag)
 }
 
 // ForgetOpenDays forgets what SumUp has summed up of all accounts: where a clock was set back, or the database went
