@@ -286,11 +286,32 @@ func (b *book) missing() error {
 	if len(b.unnamed) == 0 {
 		return nil
 	}
-	e := &refusal.Error{Code: refusal.AccountMisconfigured}
-	e.Messages = append(e.Messages, refusal.MessageAt("books.accounts",
+	return unnamed(b.unnamed, refusal.MessageAt("books.accounts",
 		"The journal needs accounts of your ledger that the set-up does not name. An owner writes the number or name of "+
 			"each in the console, in Set-up, Books. In a set-up file, they are in books: {accounts: {…}} of this account."))
-	for _, a := range slices.Sorted(slices.Values(b.unnamed)) {
+}
+
+// ForBreakage refuses to book breakage where the set-up does not name the accounts for it.
+func ForBreakage(l merchant.LedgerAccounts) error {
+	var none []account
+	for _, a := range []account{breakage, liability} {
+		if a.of(l) == "" {
+			none = append(none, a)
+		}
+	}
+	if len(none) == 0 {
+		return nil
+	}
+	return unnamed(none, refusal.MessageAt("books.accounts",
+		"Breakage is booked from one account of your ledger to another, and the set-up does not name both. An owner writes "+
+			"the number or name of each in the console, in Set-up, Books. In a set-up file, they are in "+
+			"books: {accounts: {…}} of this account."))
+}
+
+// unnamed says of accounts that have no name what each is for, behind what they are needed for.
+func unnamed(none []account, needed refusal.Message) error {
+	e := &refusal.Error{Code: refusal.AccountMisconfigured, Messages: []refusal.Message{needed}}
+	for _, a := range slices.Sorted(slices.Values(none)) {
 		e.Messages = append(e.Messages, refusal.MessageAt("books.accounts."+string(a), a.what()))
 	}
 	return e

@@ -376,7 +376,8 @@ func TestBreakageIsBooked(t *testing.T) {
 		w.do("POST", "/api/integration/reports/breakage/book", body).want(400, "code", "VALIDATION_FAILURE",
 			"messages[0].path", field)
 	}
-	book(first, "10").want(409, "code", "ACCOUNT_MISCONFIGURED", "messages[0].path", "books.accounts.breakage")
+	book(first, "10").want(409, "code", "ACCOUNT_MISCONFIGURED", "messages[0].path", "books.accounts",
+		"messages[1].path", "books.accounts.breakage")
 	named := ledgerAccounts
 	named.Breakage = "2700"
 	w.keeper(merchant.Books{Accounts: named})

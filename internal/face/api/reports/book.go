@@ -12,7 +12,6 @@ import (
 	"boon.example/internal/event"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger"
-	"boon.example/internal/merchant"
 	"boon.example/internal/money"
 	"boon.example/internal/refusal"
 	"boon.example/internal/service"
@@ -88,24 +87,6 @@ func (c *Call) readBooking(o *wire.Object) (b booking) {
 	return b
 }
 
-// bookable refuses where the set-up names no account for it.
-func bookable(a *merchant.Account) error {
-	e := &refusal.Error{Code: refusal.AccountMisconfigured}
-	for _, one := range []struct{ name, is string }{{"breakage", a.Books.Accounts.Breakage},
-		{"liability", a.Books.Accounts.Liability}} {
-		if one.is == "" {
-			e.Messages = append(e.Messages, refusal.MessageAt("books.accounts."+one.name,
-				"Breakage is booked from the account \"liability\" to the account \"breakage\", and the set-up does not name %q. "+
-					"Write into the set-up file, for this account: books: {accounts: {%s: \"the number or name of the account in "+
-					"your ledger\"}}", one.name, one.name))
-		}
-	}
-	if len(e.Messages) > 0 {
-		return e
-	}
-	return nil
-}
-
 // mayBook refuses what can be refused before the estimate is made, which reads the books. What is booked counts as a
 // change of the set-up, whose log has it.
 func (c *Call) mayBook(b *booking) error {
@@ -113,7 +94,7 @@ func (c *Call) mayBook(b *booking) error {
 	if err != nil {
 		return service.Stored(err)
 	}
-	if err := bookable(c.Account); err != nil {
+	if err := journal.ForBreakage(c.Account.Books.Accounts); err != nil {
 		return err
 	}
 	if err := b.follows(earlier); err != nil {
