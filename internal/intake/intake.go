@@ -489,7 +489,7 @@ func fromStart(ctx context.Context, file io.ReadSeeker, hash io.Writer) (io.Read
 	return &restingReader{io.TeeReader(io.LimitReader(file, MaxFile+1), hash), nice.Resting(ctx)}, nil
 }
 
-// restingReader rests before it reads on.
+// restingReader makes room for tills before it reads on.
 type restingReader struct {
 	io.Reader
 	rest func()

@@ -14,7 +14,8 @@ const (
 	mostGroup  = 1_000
 	waitedFor  = 1200 * time.Microsecond // where tills call, and wait for the group
 	awaited    = 2 * time.Millisecond    // where none calls, but the next one would wait
-	beside     = 3 * time.Millisecond    // where nobody does, and all share the processor and the disk
+	shared     = 1500 * time.Microsecond // where tills call, and share the processor and the disk
+	beside     = 3 * time.Millisecond    // where none calls, and none would wait
 	longest    = 15 * time.Millisecond   // there, where what a group takes by itself would leave too little
 	dear       = 250 * time.Microsecond  // for a gift: with pauses, a million of them take eight minutes
 	longRest   = 40 * time.Millisecond   // between two groups
@@ -24,20 +25,22 @@ const (
 type pace struct{ size int }
 
 // wrote takes note of a group that was written, and of how long a commit takes where others wait for it (0: nobody
-// does). While tills call, groups are shorter, as each of them is waited for. Where a commit alone takes longer than
-// tills should wait for a group, they wait for each other's commits as well; so the gifts may take half as long as
-// that, lest there be a commit for each. Where nobody waits for groups, those that are dear, such as with a database
-// far away, grow.
+// does). While tills call, groups are shorter. Where a commit alone takes longer than tills should wait for a group,
+// they wait for each other's commits as well; so the gifts may take half as long as that, lest there be a commit for
+// each. Where nobody waits for groups, those that are dear, such as with a database far away, grow. Beside tills, a
+// gift of a small group is dearer by itself: there, groups grow that are twice as dear.
 func (p *pace) wrote(ctx context.Context, took, commit time.Duration) {
-	aim := beside
+	tills, _ := nice.Others(ctx)
+	aim, most := beside, dear
+	if tills {
+		aim, most = shared, 2*dear
+	}
 	switch {
+	case commit > 0 && tills:
+		aim = max(waitedFor, commit*3/2)
 	case commit > 0:
-		aim = awaited
-		if tills, _ := nice.Others(ctx); tills {
-			aim = waitedFor
-		}
-		aim = max(aim, commit*3/2)
-	case took > time.Duration(p.size)*dear:
+		aim = max(awaited, commit*3/2)
+	case took > time.Duration(p.size)*most:
 		aim = min(max(took*5/4, beside), longest)
 	}
 	fits := int(int64(p.size) * int64(aim) / max(int64(took), 1)) // by this group, which may be an odd one

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"boon.example/internal/base/admission"
+	"boon.example/internal/base/nice"
 	"boon.example/internal/gift"
 	"boon.example/internal/guid"
 	"boon.example/internal/ledger/engine"
@@ -145,8 +146,9 @@ func (c *Call) MoreTime() (context.Context, context.CancelFunc) {
 // UploadDeadline is for calls whose body is a file.
 const UploadDeadline = 10 * time.Minute
 
-// Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows, which
-// makes room for tills. It keeps no place from other calls meanwhile. Whether the caller still may make the call has to be asked: see StillMay.
+// Upload writes the body, a CSV file, into another one, no longer than most, and gives the context of what follows,
+// which makes room for tills. It keeps no place from other calls meanwhile. Whether the caller still may make the call
+// has to be asked: see StillMay.
 func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.CancelFunc, error) {
 	if media, _, _ := mime.ParseMediaType(c.HTTP.Header.Get("Content-Type")); media != "" && media != "text/csv" &&
 		media != "application/octet-stream" || c.HTTP.Header.Get("Content-Encoding") != "" {
@@ -163,7 +165,7 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	}
 	c.Leave()
 	c.MoreTimeToRead()
-	kept := &keeping{Writer: to}
+	kept := &keeping{Writer: to, rest: nice.Resting(c.inBackground(c.HTTP.Context()))}
 	if _, err := io.Copy(kept, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
 		if kept.failed != nil {
 			c.throwAway()
@@ -188,14 +190,16 @@ func (c *Call) StillMay() error {
 	return c.authorize(&c.terms)
 }
 
-// keeping is a writer that remembers why it failed: what is read may fail as well.
+// keeping is a writer that makes room for tills, and remembers why it failed: what is read may fail as well.
 type keeping struct {
 	io.Writer
+	rest   func()
 	failed error
 }
 
 // Write implements io.Writer.
 func (k *keeping) Write(p []byte) (n int, err error) {
+	k.rest()
 	n, k.failed = k.Writer.Write(p)
 	return n, k.failed
 }

@@ -109,8 +109,8 @@ func Each(ctx context.Context, q Querier, query string, args []any, fn func(*sql
 	return drain(rows, rest, fn)
 }
 
-// drain hands each row to fn and closes them. Between rows it may rest, and behind the last: whoever looks up a thousand
-// keys one by one may find none.
+// drain hands each row to fn and closes them. Between rows it may rest, and behind the last: whoever looks up a
+// thousand keys one by one may find none.
 func drain(rows *sql.Rows, rest func(), fn func(*sql.Rows) error) error {
 	defer rest()
 	defer rows.Close()
