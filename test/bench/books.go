@@ -384,13 +384,14 @@ func (h *trial) reports(p *place, n int, small map[string]time.Duration) (took m
 		Next: target.Redeem(&load.Orders{Gifts: gifts, Amount: "0.01", Sale: load.Sale("25", booksFront, "bench-sale")})}
 	all := map[string][]time.Duration{}
 	var idle, beside, times []float64
-	for range h.options.repeat {
+	for round := range h.options.repeat {
 		without, err := h.during(nil, tills)
 		if err != nil {
 			return nil, err
 		}
+		traced := h.traced(service, "reports", round)
 		with, err := h.besideReports(service, tills, asked, all)
-		if err != nil {
+		if err = errors.Join(err, traced()); err != nil {
 			return nil, err
 		}
 		idle, beside = append(idle, ms(without.OK.Quantile(0.99))), append(beside, ms(with.OK.Quantile(0.99)))
