@@ -323,7 +323,7 @@ func TestDormantGifts(t *testing.T) {
 		a.Locations = []merchant.Location{{ID: id(pier), Name: "Pier", Jurisdiction: "US-CA"}}
 	})
 	used, asleep := w.send(ofMoney("25.50"), as(sandboxKey)...), w.send(ofMoney("10"), as(sandboxKey)...)
-	began := time.Now().UTC()
+	began := time.Now().In(w.directory.Load().Accounts[id(sandbox)].Zone) // its month is the account's
 	advance := func(days int) {
 		w.do("POST", "/api/test/clock", fmt.Sprintf(`{"advance":"P%dD"}`, days), as(sandboxKey)...).want(200)
 	}
