@@ -73,7 +73,7 @@ func (a *app) faces() http.Handler {
 func (a *app) imports() manage.ImportConfig {
 	return manage.ImportConfig{Store: a.store, Folder: a.Data,
 		Background: func(run func(context.Context)) {
-			a.background.Go(func() { run(nice.Background(a.running, a.admission.Busy)) })
+			a.background.Go(func() { run(nice.LongBackground(a.running, a.admission.Busy)) })
 		},
 		Failed: func(account, importID guid.ID, err error) {
 			a.Logger.Error("an import stopped", "account", account, "import", importID, "error", err)

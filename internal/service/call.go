@@ -165,7 +165,8 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 	}
 	c.Leave()
 	c.MoreTimeToRead()
-	kept := &keeping{Writer: to, rest: nice.Resting(c.inBackground(c.HTTP.Context()))}
+	ctx := nice.LongBackground(c.HTTP.Context(), c.config.Admission.Busy)
+	kept := &keeping{Writer: to, rest: nice.Resting(ctx)}
 	if _, err := io.Copy(kept, http.MaxBytesReader(c.Writer, c.HTTP.Body, most)); err != nil {
 		if kept.failed != nil {
 			c.throwAway()
@@ -177,7 +178,7 @@ func (c *Call) Upload(to io.Writer, most int64) (context.Context, context.Cancel
 		c.Writer.Header().Set("Connection", "close")
 		return nil, nil, refusal.New(refusal.ValidationFailure, "The file did not arrive in full.")
 	}
-	ctx, cancel := context.WithTimeout(c.inBackground(c.HTTP.Context()), UploadDeadline)
+	ctx, cancel := context.WithTimeout(ctx, UploadDeadline)
 	return ctx, cancel, nil
 }
 

@@ -10,11 +10,13 @@ import (
 const (
 	stretch = 500 * time.Microsecond
 	pause   = 100 * time.Microsecond // a runtime that has nothing else to do makes a millisecond of it
+	long    = 4 * stretch            // after work of minutes
 )
 
 // worker is a goroutine that gives way.
 type worker struct {
 	others func() bool
+	pause  time.Duration
 	begun  time.Time
 	rested atomic.Int64 // when it rested last, since begun
 }
@@ -25,7 +27,13 @@ type workerKey struct{}
 // leaves its core to others for a moment, as long as others says that somebody needs it. The runtime of Go would have
 // them wait for 10 milliseconds.
 func Background(ctx context.Context, others func() bool) context.Context {
-	return context.WithValue(ctx, workerKey{}, &worker{others: others, begun: time.Now()})
+	return context.WithValue(ctx, workerKey{}, &worker{others: others, pause: pause, begun: time.Now()})
+}
+
+// LongBackground is Background for work that takes minutes. It leaves its core to others for four times as long as it
+// worked.
+func LongBackground(ctx context.Context, others func() bool) context.Context {
+	return context.WithValue(ctx, workerKey{}, &worker{others: others, pause: long, begun: time.Now()})
 }
 
 // Rest is called again and again by what may take many milliseconds of processor time. Under a context of Background it
@@ -54,7 +62,7 @@ func (w *worker) rest() {
 		return
 	}
 	if w.others() {
-		time.Sleep(pause)
+		time.Sleep(w.pause)
 		now = time.Since(w.begun)
 	}
 	w.rested.Store(int64(now))

@@ -13,7 +13,8 @@ func TestRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		busy := true
-		background := Background(t.Context(), func() bool { return busy })
+		others := func() bool { return busy }
+		background, minutes := Background(t.Context(), others), LongBackground(t.Context(), others)
 		rested := func(ctx context.Context) time.Duration {
 			begun := time.Now()
 			Rest(ctx)
@@ -32,6 +33,8 @@ func TestRest(t *testing.T) {
 			{"after another stretch", background, true, stretch, pause},
 			{"nobody is there", background, false, stretch, 0},
 			{"soon after that", background, true, stretch - 1, 0},
+			{"of minutes", minutes, true, stretch, long},
+			{"of minutes, while nobody is there", minutes, false, stretch, 0},
 			{"in a hurry", t.Context(), true, time.Second, 0},
 		} {
 			busy = c.busy
