@@ -24,6 +24,18 @@ func (h *Histogram) Add(d time.Duration) {
 	_ = h.of.RecordValue(int64(min(max(0, d), time.Hour))) // it fails for what is out of its range
 }
 
+// Merge counts all that another one has counted.
+func (h *Histogram) Merge(other *Histogram) {
+	other.read(func(of *hdrhistogram.Histogram) int64 {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.of == nil {
+			h.of = hdrhistogram.New(1, int64(time.Hour), 3)
+		}
+		return h.of.Merge(of)
+	})
+}
+
 // read gives a figure of what was counted; 0 when nothing was.
 func (h *Histogram) read(figure func(*hdrhistogram.Histogram) int64) int64 {
 	h.mu.Lock()

@@ -17,16 +17,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// A quantile is the true one to three digits.
+// A quantile is the true one to three digits, also of two histograms together.
 func TestQuantiles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	var h Histogram
+	var h, other Histogram
 	all := make([]time.Duration, 10_000)
 	for i := range all {
 		all[i] = time.Duration(math.Exp(random.Float64() * 28)) // 1 ns to 24 minutes
-		h.Add(all[i])
+		[]*Histogram{&h, &other}[i%2].Add(all[i])
 	}
+	h.Merge(&other)
+	h.Merge(new(Histogram))
 	slices.Sort(all)
 	for _, share := range []float64{0.0001, 0.01, 0.5, 0.9, 0.99, 0.999, 0.9999, 1} {
 		want := all[int(math.Ceil(share*float64(len(all))))-1]

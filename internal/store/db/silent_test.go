@@ -17,6 +17,15 @@ import (
 	"boon.example/internal/store/pgtest"
 )
 
+// openForCalls opens a database as a service does, whose callers wait.
+func openForCalls(t *testing.T, database string) *DB {
+	t.Helper()
+	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: database, ShortTimeouts: true})
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
 // TestForgottenConnections: where a firewall has forgotten the idle connections of an instance, which nobody tells it,
 // few calls are lost before it is well again, and not one for each connection.
 func TestForgottenConnections(t *testing.T) {
@@ -26,9 +35,7 @@ func TestForgottenConnections(t *testing.T) {
 	must(t, err)
 	line := pgtest.NewLine(t, place.Host)
 	place.Host = line.Address
-	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: place.String(), ShortTimeouts: true})
-	must(t, err)
-	t.Cleanup(func() { d.Close() })
+	d := openForCalls(t, place.String())
 	n := 0
 	for d.Readers.Stats().Idle < connections/2 {
 		var all sync.WaitGroup
@@ -57,9 +64,7 @@ func TestForgottenConnections(t *testing.T) {
 func TestATransactionOutOfTime(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t)
-	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t), ShortTimeouts: true})
-	must(t, err)
-	t.Cleanup(func() { d.Close() })
+	d := openForCalls(t, pgtest.Fresh(t))
 	for name, next := range map[string]func(*sql.Tx) error{
 		"a statement": func(tx *sql.Tx) error { _, err := tx.ExecContext(t.Context(), `SELECT 1`); return err },
 		"its commit":  func(*sql.Tx) error { return nil },
@@ -83,9 +88,7 @@ func TestATransactionOutOfTime(t *testing.T) {
 func TestWhatFollowsALostConnection(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t)
-	d, err := Open(t.Context(), Options{Dir: t.TempDir(), Database: pgtest.Fresh(t), ShortTimeouts: true})
-	must(t, err)
-	t.Cleanup(func() { d.Close() })
+	d := openForCalls(t, pgtest.Fresh(t))
 	conn, err := d.Readers.Conn(t.Context())
 	must(t, err)
 	defer conn.Close()
