@@ -14,10 +14,11 @@ import (
 
 // spread is where the codes of one length lie, those of digits only and those with letters. Of cards with a PIN a code
 // alone takes nothing: they are not in it.
-type spread struct{ digits, letters []place36 }
+type spread struct{ digits, letters []position }
 
-// place36 is where a code lies: among those with the same beginning, in the order of digits and capitals.
-type place36 struct{ beginning, at uint64 }
+// position is where a code lies among those with the same beginning: those of digits in the order of numbers, those
+// with letters in the order of digits and capitals.
+type position struct{ beginning, at uint64 }
 
 // ending is how many of the last characters of a code count as a number of base 36 that an integer has room for.
 const ending = 12
@@ -35,13 +36,12 @@ func (s *Summary) spreadOut(code string) {
 		s.spreads[len(code)] = of
 	}
 	cut := max(0, len(code)-ending)
-	at, _ := strconv.ParseUint(code[cut:], 36, 64) // a code has letters and digits, and nothing else
-	place := place36{maphash.String(beginnings, strings.ToUpper(code[:cut])), at}
+	base, those := 36, &of.letters
 	if strings.Trim(code, digits) == "" {
-		of.digits = append(of.digits, place)
-	} else {
-		of.letters = append(of.letters, place)
+		base, those = 10, &of.digits
 	}
+	at, _ := strconv.ParseUint(code[cut:], base, 64) // a code has letters and digits, and nothing else
+	*those = append(*those, position{maphash.String(beginnings, strings.ToUpper(code[:cut])), at})
 }
 
 // Guessed are cards without PINs, with codes of one length, of which one would be guessed within a year.
@@ -59,15 +59,15 @@ func (g Guessed) Problem() *phrase.Phrase {
 
 // Guessable tells of each form of the account the cards without PINs of which one would be guessed within a year: by
 // whoever tries any code of the form, or by whoever has one card and tries its neighbours. All that are shorter than
-// merchant.ShortestAlone are among them.
-func (s *Summary) Guessable(a *merchant.Account) (all []Guessed) {
+// merchant.ShortestAlone are among them. It calls rest again and again.
+func (s *Summary) Guessable(a *merchant.Account, rest func()) (all []Guessed) {
 	for _, form := range a.ImportedCodes {
 		of := s.spreads[form.Length()]
 		if of == nil {
 			continue
 		}
 		cards := len(of.digits) + len(of.letters)
-		if form.Length() < merchant.ShortestAlone || merchant.Guessable(form.Space(), int64(cards)) || of.dense() {
+		if form.Length() < merchant.ShortestAlone || merchant.Guessable(form.Space(), int64(cards)) || of.dense(rest) {
 			all = append(all, Guessed{form.Length(), cards})
 		}
 	}
@@ -83,18 +83,34 @@ var series = []struct {
 
 // dense reports whether codes lie so close together that whoever has a card finds another. Whoever has a card of digits
 // tries digits, whatever letters other cards have.
-func (s *spread) dense() bool {
-	numbers := slices.Clone(s.digits)
-	for n := range numbers {
-		numbers[n].at, _ = strconv.ParseUint(strconv.FormatUint(numbers[n].at, 36), 10, 64)
-	}
-	return dense(numbers) || len(s.letters) > 0 && dense(slices.Concat(s.digits, s.letters))
+func (s *spread) dense(rest func()) bool {
+	return dense(s.digits, rest) || len(s.letters) > 0 && dense(s.all(rest), rest)
 }
+
+// all are the codes with letters, and among them those of digits.
+func (s *spread) all(rest func()) []position {
+	all := slices.Concat(s.letters, s.digits)
+	for n := range s.digits {
+		if n%pausesAfter == 0 {
+			rest()
+		}
+		p := &all[len(s.letters)+n]
+		p.at, _ = strconv.ParseUint(strconv.FormatUint(p.at, 10), 36, 64) // 12 digits are few enough
+	}
+	return all
+}
+
+// pausesAfter is how many codes are looked at before others may need the core: some 20 microseconds.
+const pausesAfter = 1 << 10
 
 // dense sorts codes, and reports whether they lie close together: all of them, or a row anywhere among them. A single
 // card has no neighbours.
-func dense(codes []place36) bool {
-	slices.SortFunc(codes, func(a, b place36) int {
+func dense(codes []position, rest func()) bool {
+	compared := 0
+	slices.SortFunc(codes, func(a, b position) int {
+		if compared++; compared%pausesAfter == 0 {
+			rest()
+		}
 		if a.beginning != b.beginning {
 			return cmp.Compare(a.beginning, b.beginning)
 		}
@@ -107,6 +123,9 @@ func dense(codes []place36) bool {
 	}
 	for _, row := range series {
 		for n := row.live - 1; n <= last; n++ {
+			if n%pausesAfter == 0 {
+				rest()
+			}
 			first := codes[n-row.live+1]
 			if first.beginning == codes[n].beginning && codes[n].at-first.at < row.within {
 				return true

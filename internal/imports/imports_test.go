@@ -536,7 +536,7 @@ func TestCodesThatWouldBeGuessedNeedPINs(t *testing.T) {
 			fmt.Fprintf(&in, c.line+"\n", (n+1)*c.step)
 		}
 		_, problems, s := file(t, merchant.FromOther, strings.NewReader(in.String()))
-		if got := s.Guessable(account(t)); (len(got) > 0) != c.guessed || len(problems) > 0 {
+		if got := s.Guessable(account(t), func() {}); (len(got) > 0) != c.guessed || len(problems) > 0 {
 			t.Errorf("%s: %v, %v", c.name, got, problems)
 		}
 	}
@@ -561,7 +561,7 @@ func TestFiveCharactersAreNeverEnough(t *testing.T) {
 		for line, problems, err := r.Next(); err == nil; line, problems, err = r.Next() {
 			s.Add(line, problems)
 		}
-		if got := s.Guessable(a); !slices.Equal(got, want) || s.Refused > 0 {
+		if got := s.Guessable(a, func() {}); !slices.Equal(got, want) || s.Refused > 0 {
 			t.Errorf("%q: %v, %+v", text, got, s.Problems)
 		}
 	}
@@ -583,17 +583,21 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 	for n := range 100_000 {
 		note(fmt.Sprintf("%012d", int64(n)*9_999_991+int64(n*n%9_973)))
 	}
-	if got := s.Guessable(account(t)); len(got) > 0 {
+	pauses := 0
+	if got := s.Guessable(account(t), func() { pauses++ }); len(got) > 0 {
 		t.Errorf("far apart: %v", got)
+	}
+	if pauses < 1_000 {
+		t.Errorf("100,000 codes are put in order with %d pauses", pauses)
 	}
 	for n := range 4 {
 		note(fmt.Sprintf("7770000000%02d", n*n*3))
 	}
-	if got := s.Guessable(account(t)); len(got) > 0 {
+	if got := s.Guessable(account(t), func() {}); len(got) > 0 {
 		t.Errorf("four neighbours among 100,000: %v", got)
 	}
 	note("777000000099")
-	if got := s.Guessable(account(t)); len(got) != 1 {
+	if got := s.Guessable(account(t), func() {}); len(got) != 1 {
 		t.Errorf("a row of five among 100,000: %v", got)
 	}
 	s = Summary{}
@@ -601,7 +605,7 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 		note(fmt.Sprintf("600612%06d", n))
 	}
 	note("999999999999")
-	if got := s.Guessable(account(t)); len(got) != 1 {
+	if got := s.Guessable(account(t), func() {}); len(got) != 1 {
 		t.Errorf("numbers in a row, and one far away: %v", got)
 	}
 	for form, step := range map[string]int{"6006120000%06d": 1, "600612%010d": 4_000, "A123450000%06d": 1, "600%07d": 7,
@@ -612,7 +616,7 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 		}
 		note("ZZ" + strings.Repeat("7", len(fmt.Sprintf(form, 0))-2))
 		note(strings.Repeat("9", len(fmt.Sprintf(form, 0))))
-		if got := s.Guessable(account(t)); len(got) != 1 {
+		if got := s.Guessable(account(t), func() {}); len(got) != 1 {
 			t.Errorf("%s, and one with letters: %v", form, got)
 		}
 	}
@@ -620,7 +624,7 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 	for n := range uint64(100_000) {
 		note(fmt.Sprintf("%016s", strings.ToUpper(strconv.FormatUint(n*n*184_467_440+n*100_000_000_000_003, 36))))
 	}
-	if got := s.Guessable(account(t)); len(got) > 0 {
+	if got := s.Guessable(account(t), func() {}); len(got) > 0 {
 		t.Errorf("letters far apart: %v", got)
 	}
 }

@@ -132,7 +132,7 @@ func Check(ctx context.Context, s Store, o *Order, file io.ReadSeeker) (*Report,
 	if p := r.Damaged(); p != nil {
 		r.Differs = append(r.Differs, p.Said)
 	}
-	r.Guessed = r.Guessable(o.Account)
+	r.Guessed = r.Guessable(o.Account, nice.Resting(ctx))
 	if o.TillsOnly {
 		r.TillsOnly = r.Summary.TillsOnly(r.Guessed)
 	} else {
@@ -291,8 +291,19 @@ type FileError struct{ error }
 // Unwrap gives the cause.
 func (e FileError) Unwrap() error { return e.error }
 
-// together is how many codes are looked for at once.
-const together = 1_000
+// How many codes are looked for at once: the store finds them in one step, in which it keeps a core.
+const (
+	together       = 1_000
+	togetherBeside = 50 // while tills call: half a millisecond
+)
+
+// togetherNow is how many codes are to be looked for at once.
+func togetherNow(ctx context.Context) int {
+	if tills, _ := nice.Others(ctx); tills {
+		return togetherBeside
+	}
+	return together
+}
 
 // each goes through the lines of a file, with what is wrong with them, also that their codes are in use. It makes room
 // for tills.
@@ -326,7 +337,7 @@ func each(ctx context.Context, s Store, o *Order, r *Report, file io.Reader,
 		if o.Lines > 0 && done >= o.Lines && err == nil {
 			return FileError{phrase.New("The file has more than %d lines: cut it into several files.", o.Lines)}
 		}
-		if len(b.lines) == together || err != nil {
+		if err != nil || len(b.lines) >= togetherNow(ctx) {
 			if err := b.pass(ctx, s, o.Account, but); err != nil {
 				return err
 			}

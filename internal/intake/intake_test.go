@@ -920,3 +920,35 @@ func TestCheckingMakesRoomForTills(t *testing.T) {
 		t.Errorf("%d lines were looked at without a look at tills, but for %d", lines, asked)
 	}
 }
+
+// most is a store that notes how many codes were looked for at once.
+type most struct {
+	*store.Store
+	codes int
+}
+
+func (m *most) TakenCodes(ctx context.Context, account guid.ID, codes []codes.VoucherCode) (
+	map[codes.VoucherCode]intake.Taken, error) {
+	m.codes = max(m.codes, len(codes))
+	return m.Store.TakenCodes(ctx, account, codes)
+}
+
+// TestFewCodesAtOnceBesideTills: the store finds codes in one step, so while tills call, a step has few of them.
+func TestFewCodesAtOnceBesideTills(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const lines = 2_000
+	for _, c := range []struct {
+		tills       bool
+		least, most int
+	}{{true, 10, 100}, {false, 500, 1_000}} {
+		s := &most{Store: w.Store}
+		ctx := nice.Background(t.Context(), func() bool { return c.tills })
+		if r, err := intake.Check(ctx, s, w.order(), cards(1, lines)); err != nil || r.Taken != lines {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if s.codes < c.least || s.codes > c.most {
+			t.Errorf("while tills call (%t), %d codes are looked for at once", c.tills, s.codes)
+		}
+	}
+}

@@ -126,9 +126,10 @@ func (h *trial) million() error {
 	if err != nil {
 		return err
 	}
+	traced := h.traced(h.service, "check", 0)
 	checked, err := bringIn(h.ctx, c, file, million)
 	check, beside := time.Since(begun), checking()
-	if err != nil {
+	if err = errors.Join(err, traced()); err != nil {
 		return err
 	}
 	writing, err := h.redeeming(millionTills)
