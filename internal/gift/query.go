@@ -83,13 +83,13 @@ type ChangePage struct {
 
 // IDsFrom and IDsBefore bound the ids of what was made from an instant on, and before it. An id tells the time at
 // which it was drawn, which is not to the moment that of the record: hence a minute on either side.
-func IDsFrom(t time.Time) guid.ID { return idAt(t.Add(-time.Minute)) }
+func IDsFrom(t time.Time) guid.ID { return FirstID(t.Add(-time.Minute)) }
 
 // IDsBefore is the other bound; see IDsFrom.
-func IDsBefore(t time.Time) guid.ID { return idAt(t.Add(time.Minute)) }
+func IDsBefore(t time.Time) guid.ID { return FirstID(t.Add(time.Minute)) }
 
-// idAt is the least version 7 UUID of an instant.
-func idAt(t time.Time) (id guid.ID) {
+// FirstID is the least version 7 UUID of an instant.
+func FirstID(t time.Time) (id guid.ID) {
 	ms := max(0, t.UnixMilli())
 	for i := 5; i >= 0; i-- {
 		id[i] = byte(ms)

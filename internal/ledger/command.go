@@ -205,7 +205,7 @@ func (i *Issue) prepare(real time.Time, ahead time.Duration) {
 	for n, g := range i.Gifts {
 		g.CreatedAt = now
 		at := i.Context
-		at.EntryID, at.Now = idAhead(i.ahead), now
+		at.EntryID, at.Now = entryIDAt(now, guid.ID{}, ahead), now
 		i.made.Gifts[n], i.made.Entries[n] = g.Begin(at)
 	}
 }
@@ -717,6 +717,16 @@ func idAhead(ahead time.Duration) guid.ID {
 		binary.BigEndian.PutUint64(id[:], first+uint64(ms)<<16)
 	}
 	return id
+}
+
+// entryIDAt is the id of an entry that is dated at an instant and follows last. It never tells an earlier millisecond
+// than the date does, also where the clock is set back in between. So whoever looks for what was made from an instant
+// on looks at no ids of before it. It may tell a later time.
+func entryIDAt(at time.Time, last guid.ID, ahead time.Duration) guid.ID {
+	if first := gift.FirstID(at); slices.Compare(last[:], first[:]) < 0 {
+		last = first
+	}
+	return idAfter(last, ahead)
 }
 
 // idAfter is a new id that is greater than last, also when the clock was set back or is behind that of another

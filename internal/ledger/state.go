@@ -66,9 +66,12 @@ func (clockMoved) Error() string { return "the account's clock has moved on" }
 
 // context completes what the caller gave; last is the newest entry of the history that the command adds to.
 func (s *state) context(c gift.Context, last guid.ID) gift.Context {
-	c.EntryID, c.Now = idAfter(last, s.ahead), s.now
+	c.EntryID, c.Now = s.entryID(last), s.now
 	return c
 }
+
+// entryID is the id of an entry whose history has last as its newest one.
+func (s *state) entryID(last guid.ID) guid.ID { return entryIDAt(s.now, last, s.ahead) }
 
 // enter notes a voucher's new state and the entry that led to it.
 func (s *state) enter(v gift.Voucher, e gift.Entry) {

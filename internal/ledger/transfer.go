@@ -40,7 +40,7 @@ func (m *Transfer) decide(c *Call, s *state) (Result, error) {
 		return Result{}, ofTheKey(gift.NoSuchTransferGift(from == nil))
 	}
 	ask := m.Transfer
-	ask.Context, ask.EntryIn = s.context(m.Context, from.Last), idAfter(to.Last, s.ahead)
+	ask.Context, ask.EntryIn = s.context(m.Context, from.Last), s.entryID(to.Last)
 	less, more, entries, err := from.Transfer(*to, ask)
 	if err != nil {
 		return Result{}, ofTheKey(err)
