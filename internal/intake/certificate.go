@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	strict "github.com/go-json-experiment/json"
@@ -74,7 +75,8 @@ func (c *Certificate) text() []byte {
 
 // ReadCertificate reads a certificate, and gives its signature. Whether that is of the right key is for others to say.
 // The error is a sentence: what was read is no certificate, or not as it was signed. One that has a member twice, or
-// under a name in other letters, is none: whoever looks at the file might take the wrong one for what was signed.
+// under a name in other letters, is none: whoever looks at the file might take the wrong one for what was signed. One
+// that lacks a member is not as it was signed, whatever the member said.
 func ReadCertificate(text []byte) (c Certificate, by sealed.Signature, err error) {
 	var s signed
 	err = strict.Unmarshal(text, &s, strict.RejectUnknownMembers(true))
@@ -82,10 +84,20 @@ func ReadCertificate(text []byte) (c Certificate, by sealed.Signature, err error
 		return c, by, errors.New("this is no certificate of an import")
 	}
 	by = sealed.Signature{Key: s.Key, Value: s.Signature}
-	if !sealed.Signed(by, s.Certificate.text()) {
+	if !s.isAll(text) || !sealed.Signed(by, s.Certificate.text()) {
 		return c, by, errors.New("the certificate is not as it was signed")
 	}
 	return s.Certificate, by, nil
+}
+
+// isAll reports whether a text says all that was read from it: a member that it lacks, or that is null, was read as 0.
+func (s *signed) isAll(text []byte) bool {
+	again, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // its members do not fail
+	}
+	var said, read map[string]any
+	return json.Unmarshal(text, &said) == nil && json.Unmarshal(again, &read) == nil && reflect.DeepEqual(said, read)
 }
 
 // Lines tell the certificate to people: a name and a value in each.
