@@ -1,6 +1,7 @@
 package books
 
 import (
+	"iter"
 	"sort"
 	"time"
 
@@ -75,6 +76,22 @@ func (all Days) Within(from, until time.Time) Days {
 	first := sort.Search(len(all), func(n int) bool { return !all[n].From.Before(from) })
 	after := sort.Search(len(all), func(n int) bool { return all[n].Until.After(until) })
 	return all[first:max(first, after)]
+}
+
+// ByMonth gives the days of each month, one month after the other.
+func (all Days) ByMonth() iter.Seq[Days] {
+	return func(yield func(Days) bool) {
+		for all := all; len(all) > 0; {
+			n := 1
+			for n < len(all) && all[n].Number/100 == all[0].Number/100 {
+				n++
+			}
+			if !yield(all[:n:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
 }
 
 // Months are the days of each month as one, from its first day to its last: all that Month needs, and there are few of

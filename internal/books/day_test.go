@@ -1,6 +1,7 @@
 package books_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -53,5 +54,33 @@ func TestDaysFollow(t *testing.T) {
 		if after := days[len(days)-1].Until; months.Month(after, time.UTC) != days.Month(after, time.UTC) {
 			t.Errorf("%v: the months go on beyond the days", moves)
 		}
+	}
+}
+
+// TestByMonth: the days of each month come together, in order, and each day once.
+func TestByMonth(t *testing.T) {
+	t.Parallel()
+	day := books.DayOf(time.Date(2026, 1, 30, 12, 0, 0, 0, time.UTC), time.UTC)
+	days := books.Days{day}
+	for range 60 {
+		day = day.Next(time.UTC)
+		days = append(days, day)
+	}
+	var lengths []int
+	var again books.Days
+	for month := range days.ByMonth() {
+		lengths, again = append(lengths, len(month)), append(again, month...)
+	}
+	if want := []int{2, 28, 31}; !slices.Equal(lengths, want) || !slices.Equal(again, days) {
+		t.Errorf("months have %v days, want %v: %v", lengths, want, again)
+	}
+	for month := range (books.Days{}).ByMonth() {
+		t.Errorf("no days have a month: %v", month)
+	}
+	for month := range days.ByMonth() { // whoever has enough ends it
+		if len(month) != 2 {
+			t.Errorf("it goes on: %v", month)
+		}
+		break
 	}
 }

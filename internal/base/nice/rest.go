@@ -11,6 +11,8 @@ const (
 	stretch = 500 * time.Microsecond
 	pause   = 100 * time.Microsecond // a runtime that has nothing else to do makes a millisecond of it
 	long    = 4 * stretch            // after work of minutes
+
+	mostAfter = 2 * time.Millisecond // a database far away takes its time for an answer, and needs no core of ours
 )
 
 // worker is a goroutine that gives way.
@@ -47,6 +49,14 @@ func Resting(ctx context.Context) func() {
 		return func() {}
 	}
 	return w.rest
+}
+
+// RestAfter is called after a step that another process worked on, such as a database server: others on the machine
+// waited for a core meanwhile. Under a context of Background it pauses for as long as the step took, but for mostAfter.
+func RestAfter(ctx context.Context, took time.Duration) {
+	if need, _ := Others(ctx); need {
+		time.Sleep(min(took, mostAfter))
+	}
 }
 
 // Others reports whether somebody at a counter needs the core. Known is false where nobody says so, as in a process

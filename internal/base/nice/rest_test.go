@@ -58,3 +58,27 @@ func TestOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestRestAfter: after a step of another process, what gives way pauses for as long as the step took, as long as others
+// need the core; but not for as long as an answer comes from far away.
+func TestRestAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := Background(t.Context(), func() bool { return true })
+		for name, c := range map[string]struct {
+			ctx        context.Context
+			took, want time.Duration
+		}{
+			"others need it":  {busy, time.Millisecond, time.Millisecond},
+			"far away":        {busy, time.Second, mostAfter},
+			"nobody needs it": {Background(t.Context(), func() bool { return false }), time.Millisecond, 0},
+			"in a hurry":      {t.Context(), time.Millisecond, 0},
+		} {
+			begun := time.Now()
+			RestAfter(c.ctx, c.took)
+			if got := time.Since(begun); got != c.want {
+				t.Errorf("%s: rested for %v, want %v", name, got, c.want)
+			}
+		}
+	})
+}

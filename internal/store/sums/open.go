@@ -330,7 +330,8 @@ func (b *Books) workOn(ctx context.Context, account *merchant.Account, day books
 		before = idsOf(wrong)
 	}
 	w := &work{next: next, end: end, position: position}
-	if w.left, err = b.touched(ctx, account.ID, next.until, end, before); err != nil {
+	of := ids{openIDs(next.until).after, before}
+	if w.left, err = b.touched(ctx, account.ID, next.until, end, of); err != nil {
 		return nil, err
 	}
 	b.open.begin(account.ID, w)
@@ -352,7 +353,8 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 		WHERE e.account_id = $1 AND e.id >= $2 AND e.id < $3 AND e.made_at >= $4 ORDER BY e.id LIMIT 1 OFFSET $5`
 	least := max(1, b.Step/worth)
 	for _, entries := range []int{least, mostWork * b.Step} {
-		args := []any{db.KeyOf(account), db.KeyOf(idAt(from)), db.KeyOf(idAt(last)), db.Micros(from), entries - 1}
+		args := []any{db.KeyOf(account), db.KeyOf(gift.FirstID(from)), db.KeyOf(gift.FirstID(last)), db.Micros(from),
+			entries - 1}
 		found, err := db.CollectLong(ctx, b.db, nil, nth, args,
 			func(from db.Scanner) (at time.Time, err error) { return at, from.Scan(db.ScanTime(&at)) })
 		if err != nil {
@@ -371,6 +373,3 @@ func (b *Books) stepFrom(ctx context.Context, account guid.ID, from, until, wron
 	}
 	return end, true, nil
 }
-
-// idAt is the least id of an instant.
-func idAt(at time.Time) guid.ID { return gift.IDsFrom(at.Add(time.Minute)) }

@@ -258,7 +258,8 @@ func (b *Books) workOut(ctx context.Context, account *merchant.Account, days boo
 		days = days[:len(days)-1]
 	}
 	sums := books.Sums{}
-	err := b.eachMovement(ctx, account, append(days[:len(days):len(days)], day), day.From, day.Until, before,
+	of := ids{idsFrom(day.From), before}
+	err := b.eachMovement(ctx, account, append(days[:len(days):len(days)], day), day.From, day.Until, of,
 		func(t *books.Terms, m *books.Movement) error { sums.Move(t, m); return nil })
 	return sums, err
 }
@@ -302,7 +303,7 @@ func (b *Books) late(ctx context.Context, account guid.ID, days books.Days) (lat
 		return nil, nil
 	}
 	late = map[int]bool{}
-	err = b.eachID(ctx, account, gift.IDsFrom(days[0].From), lastID, func(e *mark) {
+	err = b.eachID(ctx, account, ids{gift.IDsFrom(days[0].From), lastID}, func(e *mark) {
 		if day, ok := days.Of(e.at); ok {
 			if end := idsOf(day.Until); bytes.Compare(e.id[:], end[:]) >= 0 {
 				late[day.Number] = true
@@ -483,11 +484,10 @@ func (b *Books) eachWhole(ctx context.Context, a *books.Asked, days books.Days, 
 	if len(whole) == 0 {
 		return b.eachOpen(ctx, a, days, open, from, until, tell)
 	}
-	first, last := whole[0], whole[len(whole)-1]
 	for _, cube := range a.Cubes {
 		var err error
 		if a.ByDay {
-			err = b.eachSum(ctx, a.Account.ID, cube, first.Number, last.Number, tell)
+			err = b.eachOfDays(ctx, a.Account.ID, cube, whole, tell)
 		} else {
 			err = b.eachTotal(ctx, a.Account.ID, open.editions, cube, whole, tell)
 		}
@@ -495,7 +495,22 @@ func (b *Books) eachWhole(ctx context.Context, a *books.Asked, days books.Days, 
 			return err
 		}
 	}
-	return b.eachOpen(ctx, a, days, open, last.Until, until, tell)
+	return b.eachOpen(ctx, a, days, open, whole[len(whole)-1].Until, until, tell)
+}
+
+// eachOfDays tells of what moved in closed days that follow each other, of a cube, day by day. It makes room for tills
+// after each month.
+func (b *Books) eachOfDays(ctx context.Context, account guid.ID, cube books.Cube, whole books.Days,
+	tell func(day int, k books.Key, s books.Sum) error) error {
+	for month := range whole.ByMonth() {
+		begun := time.Now()
+		err := b.eachSum(ctx, account, cube, month[0].Number, month[len(month)-1].Number, tell)
+		if err != nil {
+			return err
+		}
+		b.rest(ctx, time.Since(begun))
+	}
+	return nil
 }
 
 // eachPart tells of what moved in a part of a closed day: by its entries, or where the part is more than half of the
@@ -536,13 +551,13 @@ func (b *Books) eachEntry(ctx context.Context, a *books.Asked, days books.Days, 
 	if !until.After(from) {
 		return nil
 	}
-	before := idsOf(until)
-	if n := len(days); n == 0 || until.After(days[n-1].Until) { // no end to ids: a clock may have been set back
-		before = lastID
+	of := idsIn(from, until)
+	if n := len(days); n == 0 || until.After(days[n-1].Until) {
+		of = openIDs(from)
 	}
 	zone := zoneOf(a.Account)
 	byDay := map[int]books.Sums{}
-	err := b.eachMovement(ctx, a.Account, days, from, until, before, func(t *books.Terms, m *books.Movement) error {
+	err := b.eachMovement(ctx, a.Account, days, from, until, of, func(t *books.Terms, m *books.Movement) error {
 		day := days.Number(m.At, zone)
 		if byDay[day] == nil {
 			byDay[day] = books.Sums{}
@@ -600,14 +615,10 @@ func (b *Books) checkMost(ctx context.Context, a *books.Asked, from time.Time, d
 
 // checkEntries refuses where an account has more entries from an instant on than so many.
 func (b *Books) checkEntries(ctx context.Context, a *books.Asked, from time.Time, closed, most int) error {
-	var after guid.ID
-	if !from.IsZero() {
-		after = gift.IDsFrom(from)
-	}
 	const count = `SELECT count(*) FROM (SELECT 1 FROM entry AS e
 		WHERE e.account_id = $1 AND e.id > $2 AND e.id < $3 LIMIT $4) AS open`
 	n := 0
-	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(after), db.KeyOf(gift.IDsBefore(a.Until)), most + 1}
+	args := []any{db.KeyOf(a.Account.ID), db.KeyOf(idsFrom(from)), db.KeyOf(gift.IDsBefore(a.Until)), most + 1}
 	if err := b.db.GetLong(ctx, count, args, &n); err != nil {
 		return fmt.Errorf("counting the entries of account %s that are not closed: %w", a.Account.ID, err)
 	}

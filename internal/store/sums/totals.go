@@ -158,14 +158,10 @@ func (k *knownTotals) forget() {
 // eachTotal tells of what moved in closed days that follow each other, of a cube, without saying on which day.
 func (b *Books) eachTotal(ctx context.Context, account guid.ID, editions map[int]monthEdition, cube books.Cube,
 	whole books.Days, tell func(day int, k books.Key, s books.Sum) error) error {
-	for len(whole) > 0 {
-		month, n := whole[0].Number/100, 1
-		for n < len(whole) && whole[n].Number/100 == month {
-			n++
-		}
-		first, last := whole[0].Number, whole[n-1].Number
+	for days := range whole.ByMonth() {
+		month, first, last := days[0].Number/100, days[0].Number, days[len(days)-1].Number
 		var err error
-		if e := editions[month]; n == e.days {
+		if e := editions[month]; len(days) == e.days {
 			err = b.eachOfMonth(ctx, account, monthCube{month, cube}, e, first, tell)
 		} else {
 			err = b.eachSum(ctx, account, cube, first, last,
@@ -174,7 +170,6 @@ func (b *Books) eachTotal(ctx context.Context, account guid.ID, editions map[int
 		if err != nil {
 			return err
 		}
-		whole = whole[n:]
 	}
 	return nil
 }
