@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -580,7 +581,7 @@ func TestOneCardFarAwayHidesNoRow(t *testing.T) {
 		}
 		s.Add(Line{Code: code, Balance: 1}, nil)
 	}
-	for n := range 100_000 {
+	for _, n := range rand.Perm(100_000) {
 		note(fmt.Sprintf("%012d", int64(n)*9_999_991+int64(n*n%9_973)))
 	}
 	pauses := 0
